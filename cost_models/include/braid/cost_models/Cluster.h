@@ -1,0 +1,80 @@
+//===- Cluster.h - what a cluster file says ---------------------------------------------------------------------===//
+//
+// A cluster file (YAML, read in one place) gives hosts, accelerators, links and switches with units. Unknown or missing keys,
+// missing units and negative quantities are errors that name the line. The files that ship are in cost_models/clusters.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_COST_MODELS_CLUSTER_H
+#define BRAID_COST_MODELS_CLUSTER_H
+
+#include "braid/cost_models/Fabric.h"
+#include "braid/cost_models/Result.h"
+#include "braid/cost_models/Units.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace braid::cost {
+
+/// One class of link: its bandwidth in each direction, its latency, its noise.
+struct LinkClass {
+  std::string name;         ///< "nvlink", "nic", "leaf-spine"
+  BytesPerSecond bandwidth; ///< each direction
+  Seconds latency;
+  FabricProfile profile;
+};
+
+/// An accelerator (or the cores of a CPU host) of one kind.
+struct Device {
+  std::string name;                                ///< "H100 SXM"
+  std::map<std::string, FlopsPerSecond> peak;      ///< by element type: "bf16", "f32", ...
+  double matmulEfficiency = 1;                     ///< fraction of the peak that large matmuls reach
+  BytesPerSecond memoryBandwidth;
+  double memoryEfficiency = 1;                     ///< fraction of the memory bandwidth that kernels reach
+  Bytes memory;
+  Seconds launch;                                  ///< overhead of one kernel launch
+  BytesPerSecond reduction;                        ///< rate at which two operands are combined
+};
+
+/// What NCCL's published model needs to know of a cluster (facts of the machine, not of a job).
+struct NcclSettings {
+  BytesPerSecond busBandwidthIntra; ///< bus bandwidth of a large all_reduce inside one host
+  BytesPerSecond busBandwidthInter; ///< bus bandwidth per GPU of a large all_reduce over hosts
+  std::string architecture;         ///< "volta", "ampere", "hopper", "blackwell"
+  std::string cpu;                  ///< "intel", "amd", "other": picks the ring's intra-host overhead
+  int channels = 16;
+};
+
+struct Cluster {
+  std::string name;
+  std::string path;          ///< of the file it came from
+  std::string hash;          ///< of its meaning (not of its comments); part of each plan's fingerprint
+  int hosts = 0;
+  int devicesPerHost = 0;
+  int nicsPerHost = 0;
+  Device device;
+  LinkClass intra;           ///< device to device inside a host
+  LinkClass inter;           ///< NIC to NIC over the fabric
+  std::string topology;      ///< builder: "single_switch" or "rail_optimized" or "fat_tree"
+  double oversubscription = 1;
+  NcclSettings nccl;
+  double defaultQuantile = 0.5;
+  std::vector<std::string> assumptions; ///< "key: why" of each constant that is an assumption
+  int ranks() const { return hosts * devicesPerHost; }
+};
+
+/// Reads and checks a cluster file.
+Result<Cluster> readCluster(const std::string &path);
+
+/// Rank -> device number (host * devicesPerHost + device in host).
+struct Placement {
+  std::vector<int> deviceOf;
+  int hostOf(int rank, const Cluster &cluster) const { return deviceOf[rank] / cluster.devicesPerHost; }
+};
+
+/// "packed" (rank i on device i; the number of ranks must equal the cluster's devices) or "host:gpu,host:gpu,..." (one entry
+/// per rank; fewer ranks than devices are allowed then).
+Result<Placement> readPlacement(const std::string &text, int ranks, const Cluster &cluster);
+
+} // namespace braid::cost
+
+#endif

@@ -1,0 +1,73 @@
+//===- Fabric.h - a fabric is a distribution --------------------------------------------------------------------===//
+//
+// InfiniBand and RoCE differ in data, not in code. A profile has three kinds of draws:
+//   job                 once per job: how far this job's latency sits from the last one's, which flows collide
+//   node and operation  a rare spike (measured: a ring sends 16 to 256 times more messages than a tree and has only 1 to 3.4
+//                       times more spikes, so never per message), and for RoCE a pause
+//   message             the bulk: alpha0 + LogNormal with mean theta * alpha0
+// Every draw is a function of (seed, job, step, operation, node or link, message number), never of the order of arrival.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_COST_MODELS_FABRIC_H
+#define BRAID_COST_MODELS_FABRIC_H
+
+#include "braid/cost_models/Units.h"
+#include <string>
+
+namespace braid::cost {
+
+struct FabricProfile {
+  std::string name; ///< "infiniband", "roce", "nvlink", ...; picks defaults, no more
+
+  // job
+  double latencyRebaseSigma = 0; ///< sigma of ln(factor on latency), drawn once per job
+  int collisionUplinks = 0;      ///< equal-cost uplinks that the flows of a leaf are hashed over; 0: no collisions
+  int collisionFlowsPerNic = 1;  ///< queue pairs with distinct source ports per connection (more entropy, fewer collisions)
+
+  // node and operation
+  double spikeProbability = 0; ///< per node and operation
+  Seconds spikeMinimum{};      ///< Pareto scale
+  double spikeIndex = 2;       ///< Pareto index
+  double pauseProbability = 0; ///< per node and operation (PFC)
+  Seconds pauseShortest{}, pauseLongest{}; ///< log-uniform between the two
+
+  // message
+  double bulkMean = 0;  ///< mean of the lognormal excess, in units of the base latency
+  double bulkSigma = 0.5; ///< sigma of ln(excess)
+
+  double correlation = 0;      ///< how much of the node-and-operation noise consecutive collectives share, 0 to 1
+  double defaultQuantile = 0.5; ///< the quantile planned for when nobody asks for one
+
+  bool deterministic() const {
+    return latencyRebaseSigma == 0 && collisionUplinks == 0 && spikeProbability == 0 && pauseProbability == 0 && bulkMean == 0;
+  }
+};
+
+/// The place of a draw. Two draws at the same place are equal; the order in which they are asked for does not matter.
+struct DrawPlace {
+  uint64_t seed = 1;
+  uint64_t job = 0;
+  uint64_t step = 0;
+  uint64_t operation = 0;
+  uint64_t where = 0;   ///< node or link
+  uint64_t message = 0;
+  uint64_t purpose = 0; ///< which quantity is drawn there
+};
+
+/// Uniform in (0, 1), a hash of the place.
+double uniform(const DrawPlace &place);
+/// Standard normal at the place.
+double normal(const DrawPlace &place);
+
+/// Factor on latency for a whole job, >= 0.
+double drawJobLatencyFactor(const FabricProfile &profile, uint64_t seed, uint64_t job);
+/// Fraction in (0, 1] of the line rate that the slowest of `flows` synchronised flows gets in this job (balls into bins over
+/// `collisionUplinks` x `collisionFlowsPerNic`).
+double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, uint64_t job);
+/// Extra time of one operation over `nodes` nodes: the largest of the nodes' spikes and pauses (zero mostly).
+Seconds drawOperationSpike(const FabricProfile &profile, int nodes, const DrawPlace &place);
+/// Excess of one message over the base latency.
+Seconds drawMessageExcess(const FabricProfile &profile, Seconds baseLatency, const DrawPlace &place);
+
+} // namespace braid::cost
+
+#endif

@@ -1,0 +1,202 @@
+//===- Schedule.h - the plain scheduling problem and its solutions ----------------------------------------------===//
+//
+// passes/analysis builds a Program from IR; nothing here knows MLIR. A Program is a list of blocks (function and loop bodies),
+// each a list of tasks in program order. A Schedule gives, for each block, the buckets (which collectives are one launch, by
+// which candidate) and one total order of compute tasks, starts and waits. That order is what the IR will say, what the
+// simulator plays and what the verifier checks.
+//
+// Execution model (XLA's and NCCL's: one compute stream; an asynchronous collective waits for what the compute stream had
+// been given before it): compute tasks run in order; a start puts its bucket in the queue of its fabric's channel, where it
+// begins when the compute stream has reached the start and the channel has a free lane; a wait blocks the compute stream.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_COST_MODELS_SCHEDULE_H
+#define BRAID_COST_MODELS_SCHEDULE_H
+
+#include "braid/cost_models/Price.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace braid::cost {
+
+struct Task {
+  enum Kind {
+    Compute,    ///< one kernel (a fused group of ops, a matmul, ...)
+    Collective, ///< may be bucketed with others of the same key and run asynchronously
+    Nested,     ///< a loop, a branch or a call that contains collectives: runs `block` `trips` times, nothing in flight
+    Barrier,    ///< op of unknown effects: everything before it stays before, everything after stays after
+  } kind = Compute;
+  std::string name;          ///< for reports: op name and location
+  Seconds duration;          ///< Compute
+  std::vector<int> operands; ///< tasks of this block whose results it reads, sorted, unique
+  Bytes result;              ///< bytes that live from this task to its last reader (0 for in-place or aliasing results)
+  bool escapes = false;      ///< its result lives to the end of the block
+  // Collective
+  CollectiveSpec spec;
+  int key = -1;              ///< only equal keys may share a bucket; -1: never bucketed
+  bool asynchronous = true;  ///< false: must stay synchronous where it is
+  bool ordered = false;      ///< also keeps its place among the other ordered tasks (shares ranks on unordered channels)
+  // Nested
+  int block = -1;
+  double trips = 1;
+};
+
+struct Block {
+  std::string name;
+  std::vector<Task> tasks;   ///< program order; operands come earlier
+  Bytes live;                ///< bytes that live through the whole block (arguments, captured values)
+};
+
+struct Program {
+  std::vector<Block> blocks; ///< callees before callers; the last one is the entry
+  int ranks = 0;
+};
+
+struct Bucket {
+  std::vector<int> tasks;    ///< members, in program order; collectives of one key
+  int candidate = 0;         ///< index into Pricer::candidates of the merged spec
+};
+
+struct Event {
+  enum Kind { Run, Start, Wait } kind; ///< Run: index is a task (Compute, Nested, Barrier); Start, Wait: index is a bucket
+  int index;
+};
+
+struct BlockSchedule {
+  std::vector<Bucket> buckets;
+  std::vector<Event> order;
+};
+
+struct Schedule {
+  std::vector<BlockSchedule> blocks; ///< parallel to Program::blocks
+};
+
+/// The merged spec of a bucket's tensors.
+CollectiveSpec mergedSpec(const Block &block, const Bucket &bucket);
+
+//===- baselines, as policies -----------------------------------------------------------------------------------===//
+
+struct BucketRule {
+  Bytes cap{};               ///< 0: no bucketing
+  Bytes firstCap{};          ///< 0: as cap; else the first bucket of each key closes at it (DDP's 1 MiB)
+  bool scanPastDependents = false; ///< false: a bucket closes at the first collective that depends on it (XLA's combiner)
+  int countCap = 1 << 30;
+};
+
+/// Buckets of one block by the rule; never a cycle. Each bucket's candidate is the engine's own choice (cheapest, no noise).
+std::vector<Bucket> bucketize(const Block &block, const BucketRule &rule);
+
+struct ListOptions {
+  bool overlap = true;       ///< false: every collective blocks where it stands
+  int inFlight = 1;          ///< collectives in flight per fabric
+  Bytes memoryLimit{};       ///< 0: none
+  std::vector<Seconds> *times = nullptr;
+};
+
+/// List scheduling with tails: the compute order of the program is kept as far as dependences through buckets allow, starts go
+/// as early as their operands, the queue is ordered by longest tail, waits stand before the first reader.
+BlockSchedule listSchedule(const Program &program, int block, std::vector<Bucket> buckets, const Pricer &pricer,
+                           const ListOptions &options);
+
+enum class Policy { NoOverlap, PerTensor, Ddp25MiB, Xla30MiB, OneBucket, Braid };
+const char *name(Policy policy); ///< "no-overlap", "per-tensor", "ddp-25mib", "xla-30mib", "one-bucket", "braid"
+
+//===- playing a schedule ---------------------------------------------------------------------------------------===//
+
+struct Interval {
+  std::string name;
+  Seconds begin, end;
+  int bucket = -1;           ///< >= 0: a collective in flight
+  Fabric fabric = Fabric::Inter;
+  int block = -1;
+};
+
+struct Played {
+  Seconds total;
+  Seconds compute;           ///< busy time of the compute stream
+  Seconds exposed;           ///< time the compute stream waited for collectives
+  std::vector<Interval> timeline; ///< filled on request; loop bodies shown once per trip up to 64 trips
+};
+
+/// Time of one bucket's execution; `operation` numbers executions within a step.
+using CollectiveTime = std::function<Seconds(int block, int bucket, uint64_t operation)>;
+Played play(const Program &program, const Schedule &schedule, const Pricer &pricer, const CollectiveTime &time, bool timeline = false);
+
+struct Quantiles {
+  Seconds p50, p95, p99;     ///< of one step, all draws fresh
+  Seconds standardError;     ///< of p50
+  Seconds standardError99;   ///< of p99
+};
+enum class ObjectiveKind { Training, Serving };
+struct Objective {
+  ObjectiveKind kind = ObjectiveKind::Training; ///< training: mean over steps at the quantile over jobs; serving: quantile over steps
+  double quantile = 0.5;
+};
+struct SampleOptions {
+  uint64_t seed = 1;
+  int samples = 1000;        ///< fresh steps for the quantiles
+  int jobs = 64, steps = 16; ///< for the training objective
+};
+Quantiles quantiles(const Program &, const Schedule &, const Pricer &, const SampleOptions &);
+Seconds objective(const Program &, const Schedule &, const Pricer &, const Objective &, const SampleOptions &);
+
+/// Peak bytes of the schedule: results live from Run or Start to the last reader's event, buckets in flight keep their operands.
+struct Peak {
+  Bytes bytes;
+  int block = -1;
+  int event = -1;            ///< index in the order where the peak is
+};
+Peak peakMemory(const Program &program, const Schedule &schedule);
+
+//===- proof ----------------------------------------------------------------------------------------------------===//
+
+struct Bound {
+  Seconds time;
+  std::string witness;       ///< "critical path through ...", "sum of compute", "inter: one message of 1.3 GiB"
+};
+/// The largest of: critical path at the cheapest candidate prices; sum of compute; per fabric one message of all bytes of a
+/// key at its cheapest price. No schedule of this program with these candidates and no noise is faster.
+Bound lowerBound(const Program &program, const Pricer &pricer);
+
+/// Checks a schedule without sharing code with the scheduler: every task once, dependences, one compute stream, buckets of one
+/// key, start before wait before reader, in-flight cap, memory. Empty string, or the violated rule with the tasks' names.
+std::string verifySchedule(const Program &program, const Schedule &schedule, const ListOptions &options);
+
+//===- planning -------------------------------------------------------------------------------------------------===//
+
+struct PolicyResult {
+  Policy policy;
+  std::string rule;          ///< of braid: which candidate won ("64 MiB, scanning past dependents")
+  Schedule schedule;
+  Quantiles quantiles;
+  Seconds objective;
+  Seconds exposed;           ///< no noise
+  Seconds total;             ///< no noise
+  int64_t collectives = 0;   ///< launches in the text
+  double executed = 0;       ///< times trips of the loops around them
+  Bytes bytes;               ///< operand bytes per rank, text
+  Peak peak;
+};
+
+struct PlanOptions {
+  Objective objective;
+  Bytes memoryLimit{};       ///< 0: none
+  SampleOptions sampling;
+  int inFlight = 1;
+};
+
+struct PlanResult {
+  std::vector<PolicyResult> policies; ///< every baseline, then braid last
+  Bound bound;
+  const PolicyResult &braid() const { return policies.back(); }
+};
+
+/// Tries every baseline and bucket caps of 1 to 256 MiB, scheduled and priced, and keeps the best by the objective.
+/// Errors: the program is above the memory limit before planning (with its peak and what holds it).
+Result<PlanResult> plan(const Program &program, const Pricer &pricer, const PlanOptions &options);
+/// One policy alone.
+PolicyResult runPolicy(const Program &program, const Pricer &pricer, Policy policy, const PlanOptions &options);
+
+} // namespace braid::cost
+
+#endif

@@ -1,0 +1,80 @@
+//===- StepProgram.h - an algorithm, written once ---------------------------------------------------------------===//
+//
+// A *step program* says who sends which chunk to whom, in which order. The cost model prices it, the simulator plays it, the
+// checker proves it correct and the runtime executes it: an algorithm is written once.
+//
+// Each rank of a group has a buffer of `chunks` equal chunks (the operand of the collective, padded to a whole number of
+// chunks). A rank's program is a list of steps executed in order; sends do not block, a receive waits for its message.
+// Messages between a pair of ranks arrive in the order in which they were sent.
+//
+// Example: ring reduce_scatter of 3 chunks on 3 ranks, rank 0:   send c0->1, reduce c2<-2, send c2->1, reduce c1<-2.
+//
+// Plain C++17: no LLVM, no MLIR, no exceptions.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_ALGORITHMS_STEPPROGRAM_H
+#define BRAID_RUNTIME_ALGORITHMS_STEPPROGRAM_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace braid::algorithms {
+
+enum class Collective { AllReduce, ReduceScatter, AllGather, AllToAll, Permute, Broadcast };
+/// The name in text: "all_reduce", "reduce_scatter", ...
+const char *name(Collective collective);
+
+/// What a rank does in one step with chunks [chunk, chunk + count) of its buffer.
+enum class Action {
+  Send,          ///< send the chunks to `peer`
+  Receive,       ///< wait for the next message from `peer`, overwrite the chunks
+  ReceiveReduce, ///< wait for the next message from `peer`, combine it into the chunks (theirs op mine)
+};
+
+struct Step {
+  Action action;
+  int peer;    ///< index in the group, not a device id
+  int chunk;   ///< first chunk
+  int count;   ///< number of chunks, >= 1
+  int channel; ///< independent lane; steps of different channels are not ordered with each other
+};
+
+/// One rank's part of a collective on a group of `ranks`, in `chunks` chunks.
+struct StepProgram {
+  Collective collective;
+  int ranks = 0;
+  int chunks = 0;
+  int channels = 1;
+  std::vector<Step> steps;
+};
+
+struct StepOptions {
+  int channels = 1; ///< >= 1; each channel carries its own share of the chunks
+  int segments = 1; ///< pipeline segments of a tree, >= 1
+  int root = 0;     ///< of broadcast
+};
+
+/// An algorithm: a name the papers use, the collectives it serves, and one rank's program without making the others'.
+/// `steps` and `wireChunks` are the formulas each algorithm file states; a test derives both from the programs.
+struct Algorithm {
+  std::string name; ///< "ring", "double_binary_tree"
+  bool (*serves)(Collective collective, int ranks);
+  StepProgram (*program)(Collective collective, int ranks, int rank, const StepOptions &options);
+  /// Longest chain of dependent messages.
+  int64_t (*steps)(Collective collective, int ranks, const StepOptions &options);
+  /// Chunks sent by all ranks together.
+  int64_t (*wireChunks)(Collective collective, int ranks, const StepOptions &options);
+};
+
+/// All algorithms, in a fixed order. What is added here is priced, checked, played and run by the conformance suite.
+const std::vector<Algorithm> &registry();
+const Algorithm *find(const std::string &name);
+
+/// Proves by symbolic execution that the programs of all ranks implement the collective: each contribution exactly once,
+/// every element the same expression of additions on all ranks, no deadlock, no message left over.
+/// Returns an empty string, or a sentence that says what is wrong, at which rank, chunk and step.
+std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs, int root = 0);
+
+} // namespace braid::algorithms
+
+#endif

@@ -1,0 +1,46 @@
+# Finds MLIR and defines how Braid's libraries are made.
+#
+# braid_add_library(NAME sources...)       plain C++17, may use exceptions inside; no LLVM, no MLIR
+# braid_add_mlir_library(NAME sources...)  linked to the shared MLIR and LLVM; no exceptions; shares one precompiled header
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir) # "22" alone is rejected by its version file
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(AddLLVM) # mlir_tablegen needs it
+include(AddMLIR)
+
+set(BRAID_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+
+# Every folder's public headers, in the tree and (generated .inc) in the build.
+set(BRAID_INCLUDE_DIRS)
+foreach(folder dialect cost_models passes runtime)
+  list(APPEND BRAID_INCLUDE_DIRS ${PROJECT_SOURCE_DIR}/${folder}/include ${PROJECT_BINARY_DIR}/${folder}/include)
+endforeach()
+
+function(braid_add_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_include_directories(${name} PUBLIC ${BRAID_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE ${BRAID_WARNINGS})
+endfunction()
+
+function(braid_use_mlir name)
+  target_include_directories(${name} PUBLIC ${BRAID_INCLUDE_DIRS})
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE ${BRAID_WARNINGS} -fno-exceptions)
+  target_link_libraries(${name} PUBLIC MLIR LLVM)
+endfunction()
+
+# One precompiled header for all MLIR code. -fno-pch-timestamp keeps ccache's hits.
+add_library(BraidPrecompiled OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
+braid_use_mlir(BraidPrecompiled)
+target_compile_options(BraidPrecompiled PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+target_precompile_headers(BraidPrecompiled PRIVATE
+  <mlir/IR/PatternMatch.h> <mlir/IR/BuiltinOps.h> <mlir/Pass/Pass.h> <mlir/Dialect/Func/IR/FuncOps.h>
+  <mlir/Interfaces/SideEffectInterfaces.h> <mlir/IR/OpImplementation.h> <mlir/IR/DialectImplementation.h>)
+
+function(braid_add_mlir_library name)
+  add_library(${name} STATIC ${ARGN})
+  braid_use_mlir(${name})
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang") # gcc's would be 830 MB and slow
+    target_precompile_headers(${name} REUSE_FROM BraidPrecompiled)
+  endif()
+endfunction()

@@ -1,0 +1,1 @@
+// Carries the precompiled header that Braid's MLIR libraries share (see BraidMLIR.cmake).
