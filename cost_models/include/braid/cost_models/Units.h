@@ -5,6 +5,7 @@
 #ifndef BRAID_COST_MODELS_UNITS_H
 #define BRAID_COST_MODELS_UNITS_H
 
+#include "braid/cost_models/Result.h"
 #include <cstdint>
 #include <string>
 
@@ -58,6 +59,15 @@ std::string toString(Seconds s);
 std::string toString(Bytes b);
 /// "50.0 GB/s".
 std::string toString(BytesPerSecond r);
+/// "989 TFLOP/s".
+std::string toString(FlopsPerSecond r);
+
+/// The inverse: a number, an optional space and a unit. Errors: no unit, another quantity's unit, negative, not finite.
+/// Decimal prefixes are powers of 1000 (kB, MB), binary ones of 1024 (KiB, MiB); b is bits, B is bytes.
+Result<Seconds> parseSeconds(const std::string &text);                       ///< s, ms, us, ns
+Result<Bytes> parseBytes(const std::string &text, bool unitOptional = false); ///< B, kB .. TB, KiB .. TiB
+Result<BytesPerSecond> parseBytesPerSecond(const std::string &text);         ///< b/s .. Tb/s, B/s .. TB/s, KiB/s .. TiB/s
+Result<FlopsPerSecond> parseFlopsPerSecond(const std::string &text);         ///< FLOP/s, kFLOP/s .. PFLOP/s
 
 } // namespace braid::cost
 

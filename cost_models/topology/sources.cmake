@@ -1,0 +1,3 @@
+# Relative to cost_models/.
+set(BRAID_TOPOLOGY_SOURCES
+  topology/Units.cpp)
