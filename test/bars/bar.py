@@ -105,7 +105,8 @@ def main(check, control):
     try:
         print((control if args.control else check)())
     except Fails as why:
-        print(f"FAILS: {why}")
+        print(why)
+        print(f"FAILS: {str(why).splitlines()[0]}")  # the runner shows the last line
         sys.exit(1)
     except Skips as why:
         print(f"skipped: {why}")
