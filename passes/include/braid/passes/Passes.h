@@ -1,0 +1,46 @@
+//===- Passes.h - constructors and options of Braid's passes ----------------------------------------------------===//
+#ifndef BRAID_PASSES_PASSES_H
+#define BRAID_PASSES_PASSES_H
+
+#include "braid/cost_models/Price.h"
+#include "braid/cost_models/Schedule.h"
+#include "braid/dialect/BraidDialect.h"
+#include "braid/passes/PassEnums.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::braid {
+
+#define GEN_PASS_DECL
+#include "braid/passes/Passes.h.inc"
+
+/// Options of `braid-default-pipeline`; every one but the cluster may be absent.
+struct DefaultPipelineOptions : public PassPipelineOptions<DefaultPipelineOptions> {
+  Option<std::string> cluster{*this, "cluster", llvm::cl::desc("cluster file; without it the module's braid.cluster")};
+  Option<::braid::cost::Engine> engine{
+      *this, "engine", llvm::cl::desc("who will run the collectives"), llvm::cl::init(::braid::cost::Engine::Nccl),
+      llvm::cl::values(clEnumValN(::braid::cost::Engine::Nccl, "nccl", "NCCL"),
+                       clEnumValN(::braid::cost::Engine::Braid, "braid", "Braid's runtime"))};
+  Option<::braid::cost::ObjectiveKind> objective{
+      *this, "objective", llvm::cl::desc("what the plan minimises"),
+      llvm::cl::init(::braid::cost::ObjectiveKind::Training),
+      llvm::cl::values(
+          clEnumValN(::braid::cost::ObjectiveKind::Training, "training", "mean over steps at the quantile over jobs"),
+          clEnumValN(::braid::cost::ObjectiveKind::Serving, "serving", "quantile over steps"))};
+  Option<double> quantile{*this, "quantile", llvm::cl::desc("absent: the default of the cluster's fabric"),
+                          llvm::cl::init(-1.0)};
+  Option<std::string> placement{*this, "placement", llvm::cl::desc("packed, or host:gpu,host:gpu,...")};
+  Option<std::string> memoryLimit{*this, "memory-limit", llvm::cl::desc("absent: the device's memory")};
+  Option<std::string> computeProfile{*this, "compute-profile", llvm::cl::desc("JSON file; absent: a roofline")};
+  Option<std::string> sidecar{*this, "sidecar", llvm::cl::desc("file for what the consumer needs beside the program")};
+  Option<PlanTarget> target{*this, "target", llvm::cl::desc("who runs the result"),
+                            llvm::cl::init(PlanTarget::Stablehlo), planTargetValues()};
+};
+
+/// import, simplify, plan, verify, and for target=stablehlo export. See passes/pipelines/DefaultPipeline.cpp.
+void buildDefaultPipeline(OpPassManager &manager, const DefaultPipelineOptions &options);
+
+} // namespace mlir::braid
+
+#endif // BRAID_PASSES_PASSES_H

@@ -1,0 +1,140 @@
+//===- Passes.td - the passes between import and lowering -------------------------------------------*- tablegen -*-===//
+//
+// Flags are braid-<verb>-<object>. Passes hand over to each other through attributes only, so each runs alone in braid-opt.
+//===---------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_PASSES_PASSES_TD
+#define BRAID_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+include "braid/passes/StablehloPasses.td"
+
+/// What every pass that prices collectives asks for.
+class BraidClusterOptions {
+  list<Option> options = [
+    Option<"cluster", "cluster", "std::string", [{""}],
+           "cluster file (YAML); without it the module's braid.cluster attribute names the file">,
+    Option<"engine", "engine", "::braid::cost::Engine", "::braid::cost::Engine::Nccl",
+           "who will run the collectives; decides which algorithms are candidates",
+           [{::llvm::cl::values(
+               clEnumValN(::braid::cost::Engine::Nccl, "nccl", "NCCL: ring and tree, each with LL, LL128 and Simple"),
+               clEnumValN(::braid::cost::Engine::Braid, "braid", "Braid's runtime: its own step programs"))}]>,
+    Option<"placement", "placement", "std::string", [{""}],
+           "packed (rank i on device i, the default), or host:gpu,host:gpu,... with one entry per rank">,
+  ];
+}
+
+def BraidSimplify : Pass<"braid-simplify", "::mlir::ModuleOp"> {
+  let summary = "Remove collectives that do nothing and merge those that add up";
+  let description = [{
+    - A collective whose groups have one rank each is its operand.
+    - A min, max, and or or all_reduce of a value that already is the same on all ranks of the group is its operand.
+    - `all_reduce(x) + all_reduce(y)` becomes `all_reduce(x + y)` where both reductions carry `reassociate`, the groups
+      mean the same and neither result has another reader.
+    - A collective whose results nobody reads is dropped. Every rank runs the same module, so all of a group drop it
+      together (a stock pass cannot know that, and leaves it).
+  }];
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
+def BraidFuseCollectives : Pass<"braid-fuse-collectives", "::mlir::ModuleOp"> {
+  let summary = "Merge collectives of one kind into buckets of one launch each";
+  let description = [{
+    Collectives of one block share a bucket if kind, reduction, accumulation type, element type, groups (by meaning),
+    id space, presence of a channel, `braid.group_key`, root and pairs agree, and none of them depends on another through
+    any chain of operations. The bucket is one variadic operation; locations are fused and attributes merged. Legality is
+    by dependence, not by adjacency: a bucket may skip a collective that depends on it and go on.
+
+    Needs no cluster. No cap means one bucket for each key and level of dependence.
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "0", "largest bucket in bytes, 0: no limit">,
+    Option<"firstMaxBytes", "first-max-bytes", "int64_t", "0", "largest first bucket of each key in bytes, 0: as max-bytes">,
+    Option<"maxCount", "max-count", "int64_t", "0", "most tensors in a bucket, 0: no limit">,
+    Option<"scanPastDependents", "scan-past-dependents", "bool", "true",
+           "go on past a collective that depends on the bucket; false: the bucket closes there">,
+  ];
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
+def BraidOverlapCollectives : Pass<"braid-overlap-collectives", "::mlir::ModuleOp"> {
+  let summary = "Start collectives early and wait for them late";
+  let description = [{
+    Each collective becomes `braid.start` and `braid.wait` where something can run in between. Without a cluster it starts
+    as soon as its operands exist and is awaited just before the first reader. With one, starts are ordered by list
+    scheduling with predicted times: the collective with the longest tail of work behind it goes first.
+
+    Nothing crosses an operation of unknown effects, a loop, a branch or a call that communicates, and two collectives of
+    different groups that share two or more ranks are never in flight together.
+  }];
+  let options = !listconcat(BraidClusterOptions<>.options, [
+    Option<"inFlight", "in-flight", "int64_t", "1", "collectives that a fabric runs at once">,
+  ]);
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
+def BraidSelectAlgorithms : Pass<"braid-select-algorithms", "::mlir::ModuleOp"> {
+  let summary = "Give each collective the algorithm that is cheapest on the cluster";
+  let description = [{
+    Writes a plan attribute with a fingerprint on each collective that has none (or a stale one): the candidate of the
+    engine with the smallest expected time, or, with `quantile`, the smallest time at that quantile.
+  }];
+  let options = !listconcat(BraidClusterOptions<>.options, [
+    Option<"quantile", "quantile", "double", "-1.0", "quantile of one execution to choose by; absent: the mean">,
+    Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
+           "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
+  ]);
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
+/// Options of braid-plan, which are those of the default pipeline.
+class BraidPlanOptionList {
+  list<Option> options = !listconcat(BraidClusterOptions<>.options, [
+    Option<"objective", "objective", "::braid::cost::ObjectiveKind", "::braid::cost::ObjectiveKind::Training",
+           "what the plan minimises",
+           [{::llvm::cl::values(
+               clEnumValN(::braid::cost::ObjectiveKind::Training, "training",
+                          "the mean over a job's steps, at the quantile over jobs"),
+               clEnumValN(::braid::cost::ObjectiveKind::Serving, "serving", "the quantile over steps"))}]>,
+    Option<"quantile", "quantile", "double", "-1.0", "between 0 and 1; absent: the default of the cluster's fabric">,
+    Option<"memoryLimit", "memory-limit", "std::string", [{""}],
+           "peak memory that no plan may exceed, with its unit (80GiB); absent: the device's memory">,
+    Option<"computeProfile", "compute-profile", "std::string", [{""}],
+           "JSON file with measured times by location; absent: a roofline over the operations">,
+    Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
+           "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
+  ]);
+}
+
+def BraidPlan : Pass<"braid-plan", "::mlir::ModuleOp"> {
+  let summary = "Decide buckets, start times and algorithms together";
+  let description = [{
+    Builds the plain scheduling program of the module (see passes/analysis), tries every baseline and bucket caps of 1 to
+    256 MiB, schedules and prices each under the cluster's noise, and writes the best one back: fused collectives, start
+    and wait, plan attributes, and the module attribute `braid.certificate` with the lower bound, its witness, the gap, and
+    the order of collectives as hashes.
+  }];
+  let options = BraidPlanOptionList<>.options;
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
+def BraidVerifyPlan : Pass<"braid-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "Check a planned module without sharing code with the planner";
+  let description = [{
+    - (V1) the fingerprint of each plan fits its collective and the cluster;
+    - (V2) each `braid.start` has exactly one `braid.wait`, in its block, with the same operands;
+    - (V3) two collectives of different groups that share two or more ranks are not in flight together;
+    - (V4) nothing planned is in flight across a loop, branch or call that communicates, or an operation of unknown effects;
+    - (V5) the order of collectives has the hashes that the certificate states.
+  }];
+  let options = [
+    Option<"cluster", "cluster", "std::string", [{""}],
+           "cluster file that plans must have been made for; absent: braid.cluster, else the certificate's hash">,
+    Option<"stale", "stale", "::mlir::braid::StalePolicy", "::mlir::braid::StalePolicy::Error",
+           "what a stale plan is",
+           [{::llvm::cl::values(clEnumValN(::mlir::braid::StalePolicy::Error, "error", "an error"),
+                                clEnumValN(::mlir::braid::StalePolicy::Remark, "remark", "a remark"))}]>,
+  ];
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
+#endif // BRAID_PASSES_PASSES_TD

@@ -1,0 +1,6 @@
+#include "braid/passes/Passes.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::braid {
+void buildDefaultPipeline(OpPassManager &manager, const DefaultPipelineOptions &options) {}
+} // namespace mlir::braid
