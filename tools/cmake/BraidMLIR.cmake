@@ -6,6 +6,7 @@ find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir) # 
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(AddLLVM) # mlir_tablegen needs it
 include(AddMLIR)
+list(APPEND LLVM_TABLEGEN_FLAGS -I ${LLVM_INCLUDE_DIRS}) # so that no folder needs include_directories, which leaks into C++
 
 set(BRAID_WARNINGS -Wall -Wextra -Wno-unused-parameter)
 
