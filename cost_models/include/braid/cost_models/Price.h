@@ -61,7 +61,8 @@ struct Candidate {
   double serialMessages = 0;  ///< inter-host messages one after another, for the bulk noise
   double noisePerMessage = 0; ///< kappa: mean noise per serial message in units of the bulk mean (rings average: about 2)
   int nodes = 1;         ///< hosts the largest group touches: exposure to spikes
-  int flows = 0;         ///< inter-host flows in flight at once, for collisions
+  int flows = 0;         ///< inter-host flows of line rate in flight at once, for collisions
+  int streamsPerNic = 1; ///< connections that such a flow is split over (channels x neighbours): more entropy
   PriceTerm why;
 };
 

@@ -1,0 +1,38 @@
+//===- Collisions.cpp - flows hashed over equal uplinks: balls into bins ----------------------------------------===//
+//
+// A leaf switch with U uplinks spreads the flows of its hosts over them by a hash of addresses and ports. Two line-rate flows
+// on one uplink get half of it each, for as long as the job lives, and a synchronised collective runs at the pace of its
+// slowest flow. A flow that is split over q queue pairs with source ports of their own is q balls of 1/q the rate: more
+// balls, more even bins. Slowest flow, mean over jobs, 16 uplinks: q = 1 32 %, 4 51 %, 16 68 %.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "fabrics/Draws.h"
+#include <algorithm>
+#include <vector>
+
+namespace braid::cost {
+
+double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, uint64_t job) {
+  int uplinks = profile.collisionUplinks, split = std::max(1, profile.collisionFlowsPerNic);
+  if (uplinks <= 0 || flows <= 1)
+    return 1;
+  DrawPlace place;
+  place.seed = seed;
+  place.job = job;
+  place.purpose = purpose::jobCollision;
+  // A leaf that is not oversubscribed has at most as many line-rate flows as uplinks: more flows are more leaves.
+  int worst = 1;
+  std::vector<int> balls(uplinks);
+  for (int first = 0; first < flows; first += uplinks) {
+    std::fill(balls.begin(), balls.end(), 0);
+    for (int flow = first; flow < std::min(first + uplinks, flows); ++flow)
+      for (int part = 0; part < split; ++part) {
+        place.where = flow;
+        place.message = part;
+        int bin = int((unsigned __int128)(drawBits(place)) * unsigned(uplinks) >> 64);
+        worst = std::max(worst, ++balls[bin]);
+      }
+  }
+  return std::min(1.0, double(split) / worst);
+}
+
+} // namespace braid::cost

@@ -1,0 +1,3 @@
+set(BRAID_FABRIC_SOURCES
+  fabrics/Draws.cpp
+  fabrics/Collisions.cpp)

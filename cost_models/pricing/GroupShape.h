@@ -1,0 +1,44 @@
+//===- GroupShape.h - what a collective's groups look like on the machine ---------------------------------------===//
+//
+// A price depends on a group only through its shape: how many ranks, over how many hosts, how many of them on the fullest
+// host, and how many NICs it has to itself. Groups that run at once share NICs: of 8 groups that each take one GPU of every
+// host, each has one NIC of 8.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_COST_MODELS_PRICING_GROUPSHAPE_H
+#define BRAID_COST_MODELS_PRICING_GROUPSHAPE_H
+
+#include "braid/cost_models/Price.h"
+
+namespace braid::cost {
+
+struct GroupShape {
+  int ranks = 1;
+  int hosts = 1;
+  int perHost = 1; ///< ranks on the fullest host; ranks / hosts when they are spread evenly
+  double nics = 0; ///< NICs on the poorest host, a NIC used by k groups counting 1/k; 0 when the group stays in one host
+  bool operator==(const GroupShape &o) const {
+    return ranks == o.ranks && hosts == o.hosts && perHost == o.perHost && nics == o.nics;
+  }
+};
+
+/// All groups of a collective. Their ranks move at once, so the price is that of the costliest shape.
+struct GroupLayout {
+  std::vector<GroupShape> shapes; ///< distinct, in the order of the groups
+  int nicsInUse = 0;              ///< over all hosts: line-rate flows between hosts in flight at once
+  int hosts = 1;                  ///< most hosts that one group touches
+};
+
+GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
+
+/// A permute: what leaves and enters the busiest NIC and the busiest device.
+struct PermuteLayout {
+  int interPairs = 0;      ///< pairs on different hosts
+  int intraPairs = 0;      ///< pairs on one host, other than a rank with itself
+  double nicLoad = 0;      ///< messages through one direction of the busiest NIC
+  int hosts = 1;           ///< hosts that exchange messages
+};
+PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
+
+} // namespace braid::cost
+
+#endif
