@@ -1,5 +1,5 @@
 //===- Registry.cpp - the list of algorithms --------------------------------------------------------------------===//
-#include "braid/runtime/algorithms/StepProgram.h"
+#include "Algorithms.h"
 
 namespace braid::algorithms {
 
@@ -19,6 +19,27 @@ const char *name(Collective collective) {
     return "broadcast";
   }
   return "unknown";
+}
+
+const std::vector<Algorithm> &registry() {
+  static const std::vector<Algorithm> algorithms = {ring(), doubleBinaryTree(), pairwiseExchange(), direct()};
+  return algorithms;
+}
+
+const Algorithm *find(const std::string &name) {
+  for (const Algorithm &algorithm : registry())
+    if (algorithm.name == name)
+      return &algorithm;
+  return nullptr;
+}
+
+std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collective, int ranks,
+                                  const StepOptions &options) {
+  std::vector<StepProgram> all;
+  all.reserve(ranks);
+  for (int rank = 0; rank < ranks; ++rank)
+    all.push_back(algorithm.program(collective, ranks, rank, options));
+  return all;
 }
 
 } // namespace braid::algorithms

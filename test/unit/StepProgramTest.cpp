@@ -1,0 +1,195 @@
+//===- StepProgramTest.cpp - each algorithm is correct, and moves what its file says ----------------------------===//
+#include "braid/runtime/algorithms/StepProgram.h"
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <set>
+
+using namespace braid::algorithms;
+
+namespace {
+
+constexpr Collective all[] = {Collective::AllReduce, Collective::ReduceScatter, Collective::AllGather,
+                              Collective::AllToAll,  Collective::Permute,       Collective::Broadcast};
+
+int64_t countWireChunks(const std::vector<StepProgram> &programs) {
+  int64_t chunks = 0;
+  for (const StepProgram &program : programs)
+    for (const Step &step : program.steps)
+      if (step.action == Action::Send)
+        chunks += step.count;
+  return chunks;
+}
+
+/// Longest chain of dependent messages: a message is one longer than the longest that its lane has received before.
+int64_t longestChain(const std::vector<StepProgram> &programs) {
+  std::map<std::array<int, 3>, std::deque<int64_t>> queues;
+  std::map<std::pair<int, int>, int64_t> reached;
+  std::vector<std::map<int, size_t>> next(programs.size());
+  int64_t longest = 0;
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (int rank = 0; rank < int(programs.size()); ++rank)
+      for (int channel = 0; channel < programs[rank].channels; ++channel)
+        for (size_t &i = next[rank][channel]; i < programs[rank].steps.size(); ++i) {
+          const Step &step = programs[rank].steps[i];
+          if (step.channel != channel)
+            continue;
+          int64_t &mine = reached[{rank, channel}];
+          if (step.action == Action::Send) {
+            queues[{rank, step.peer, channel}].push_back(mine + 1);
+            longest = std::max(longest, mine + 1);
+          } else {
+            auto &queue = queues[{step.peer, rank, channel}];
+            if (queue.empty())
+              break;
+            mine = std::max(mine, queue.front());
+            queue.pop_front();
+          }
+          progress = true;
+        }
+  }
+  return longest;
+}
+
+std::vector<StepOptions> optionsFor(Collective collective, int ranks) {
+  std::vector<StepOptions> list;
+  for (int channels : {1, 2, 3})
+    for (int segments : {1, 2, 5, 16}) {
+      StepOptions options;
+      options.channels = channels;
+      options.segments = segments;
+      list.push_back(options);
+      if (collective == Collective::Broadcast)
+        for (int root = 1; root < ranks; ++root) {
+          options.root = root;
+          list.push_back(options);
+        }
+      if (collective == Collective::Permute && ranks > 2) {
+        options.pairs = {{0, 1}, {1, 2}, {2, 0}};
+        list.push_back(options);
+        options.pairs = {{0, ranks - 1}, {1, 1}};
+        list.push_back(options);
+      }
+    }
+  return list;
+}
+
+} // namespace
+
+TEST_CASE("every program of every algorithm is correct, 1 to 17 ranks") {
+  for (const Algorithm &algorithm : registry())
+    for (Collective collective : all)
+      for (int ranks = 1; ranks <= 17; ++ranks) {
+        if (!algorithm.serves(collective, ranks))
+          continue;
+        for (const StepOptions &options : optionsFor(collective, ranks)) {
+          INFO(algorithm.name << " " << name(collective) << " ranks " << ranks << " channels " << options.channels
+                              << " segments " << options.segments << " root " << options.root);
+          std::vector<StepProgram> made = programs(algorithm, collective, ranks, options);
+          REQUIRE(check(collective, ranks, made, options) == "");
+          // The formulas of the algorithm's file.
+          CHECK(countWireChunks(made) == algorithm.wireChunks(collective, ranks, options));
+          CHECK(longestChain(made) == algorithm.steps(collective, ranks, options));
+        }
+      }
+}
+
+TEST_CASE("every collective has a program on any number of ranks") {
+  for (Collective collective : all)
+    for (int ranks : {1, 2, 7, 128, 16384}) {
+      int served = 0;
+      for (const Algorithm &algorithm : registry())
+        served += algorithm.serves(collective, ranks);
+      INFO(name(collective) << " on " << ranks);
+      CHECK(served >= 1);
+    }
+}
+
+TEST_CASE("algorithms are found by name") {
+  for (const Algorithm &algorithm : registry()) {
+    REQUIRE(find(algorithm.name) != nullptr);
+    CHECK(find(algorithm.name)->name == algorithm.name);
+  }
+  CHECK(find("rnig") == nullptr);
+}
+
+TEST_CASE("formulas in the files' banners, as numbers") {
+  const Algorithm &ring = *find("ring"), &tree = *find("double_binary_tree"), &pairwise = *find("pairwise_exchange");
+  StepOptions one;
+  CHECK(ring.steps(Collective::AllReduce, 8, one) == 14);
+  CHECK(ring.wireChunks(Collective::AllReduce, 8, one) == 2 * 8 * 7);
+  CHECK(ring.steps(Collective::ReduceScatter, 8, one) + ring.steps(Collective::AllGather, 8, one) ==
+        ring.steps(Collective::AllReduce, 8, one));
+  CHECK(tree.steps(Collective::AllReduce, 3, one) == 2);
+  CHECK(tree.wireChunks(Collective::AllReduce, 3, one) == 8);
+  CHECK(tree.steps(Collective::AllReduce, 16384, one) == 28);
+  CHECK(tree.steps(Collective::Broadcast, 17, one) == 5);
+  CHECK(pairwise.steps(Collective::AllToAll, 4, one) == 3);
+  CHECK(pairwise.steps(Collective::AllToAll, 5, one) == 5);
+}
+
+TEST_CASE("double binary tree: inner in one tree at most, never more than two buffers sent") {
+  for (int ranks = 2; ranks <= 40; ++ranks) {
+    const Algorithm &tree = *find("double_binary_tree");
+    for (int rank = 0; rank < ranks; ++rank) {
+      StepProgram program = tree.program(Collective::AllReduce, ranks, rank, {});
+      std::set<int> children[2];
+      for (const Step &step : program.steps)
+        if (step.action == Action::ReceiveReduce)
+          children[step.channel].insert(step.peer);
+      INFO("rank " << rank << " of " << ranks);
+      CHECK((children[0].empty() || children[1].empty()));
+      CHECK(children[0].size() <= 2);
+      CHECK(children[1].size() <= 2);
+      int64_t sent = countWireChunks({program});
+      CHECK(sent <= 2 * program.chunks);
+    }
+  }
+}
+
+TEST_CASE("ring: each rank sends the same, to the next rank only") {
+  const Algorithm &ring = *find("ring");
+  for (int ranks : {2, 5, 16})
+    for (int rank = 0; rank < ranks; ++rank) {
+      StepProgram program = ring.program(Collective::AllReduce, ranks, rank, {});
+      CHECK(countWireChunks({program}) == 2 * (ranks - 1));
+      for (const Step &step : program.steps)
+        CHECK(step.peer == (rank + (step.action == Action::Send ? 1 : ranks - 1)) % ranks);
+    }
+}
+
+TEST_CASE("pairwise exchange: every round is a matching") {
+  const Algorithm &pairwise = *find("pairwise_exchange");
+  for (int ranks = 2; ranks <= 17; ++ranks) {
+    std::vector<StepProgram> made = programs(pairwise, Collective::AllToAll, ranks, {});
+    for (const StepProgram &program : made) {
+      std::set<int> met;
+      for (size_t i = 0; i < program.steps.size(); i += 2) {
+        CHECK(program.steps[i].action == Action::Send);
+        CHECK(program.steps[i + 1].peer == program.steps[i].peer);
+        met.insert(program.steps[i].peer);
+      }
+      CHECK(int(met.size()) == ranks - 1);
+    }
+  }
+}
+
+TEST_CASE("one rank's program of 16384 is made alone, in milliseconds") {
+  auto begin = std::chrono::steady_clock::now();
+  StepOptions options;
+  options.segments = 64;
+  StepProgram ring = find("ring")->program(Collective::AllReduce, 16384, 9999, options);
+  StepProgram tree = find("double_binary_tree")->program(Collective::AllReduce, 16384, 9999, options);
+  CHECK(ring.steps.size() == 4 * 16383);
+  CHECK(tree.steps.size() < 2000);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(200));
+}
+
+TEST_CASE("buffers: all_gather works on its result") {
+  CHECK(bufferBytes(Collective::AllGather, 8, 100) == 800);
+  CHECK(bufferBytes(Collective::AllReduce, 8, 100) == 100);
+}
