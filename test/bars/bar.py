@@ -3,7 +3,8 @@
 A bar reads
 
     #!/usr/bin/env python3
-    import sys; sys.path.insert(0, __file__.rsplit("/", 2)[0])
+    import os, sys
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     import bar
     def check():          # returns the figure, or calls bar.fail
     def control():        # runs the same check on a broken variant; returns bar.rejected(...)
