@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Progress lines for the scripts of this folder; sourced, not run.
 #
 #   logged TITLE LOG COMMAND...   runs the command with its output in LOG. On a terminal the line shows the log's last line
