@@ -1,0 +1,166 @@
+"""The command line: export, generic, plan, run, compare. Exit status 0: done and agreed; 1: programs differ; 2: the original
+is no oracle (or wrong usage); 3: an error, in one sentence on stderr."""
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import sys
+
+from . import program
+from .devices import devices_named_in, use_host_devices
+from .errors import BraidJaxError
+
+
+def _write(path, text):
+    """Whole or not at all: a full disk leaves no half-written program behind."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    part = f"{path}.part{os.getpid()}"
+    try:
+        with open(part, "w") as file:
+            file.write(text)
+        os.replace(part, path)
+    except OSError as error:
+        if os.path.exists(part):
+            os.remove(part)
+        raise BraidJaxError(f"{path}: can't write it: {error.strerror}") from None
+
+
+def _function(name):
+    """MODULE:FUNCTION -> what FUNCTION() returns, a jitted function and its arguments (arrays or shapes)."""
+    where, _, function = name.rpartition(":")
+    if not where:
+        raise BraidJaxError(f"{name}: expected MODULE:FUNCTION or FILE.py:FUNCTION")
+    try:
+        if where.endswith(".py"):
+            if not os.path.isfile(where):
+                raise BraidJaxError(f"{where}: no such file")
+            sys.path.insert(0, os.path.dirname(os.path.abspath(where)))
+            spec = importlib.util.spec_from_file_location(os.path.basename(where)[:-3], where)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
+        else:
+            sys.path.insert(0, os.getcwd())
+            module = importlib.import_module(where)
+    except ImportError as error:
+        raise BraidJaxError(f"{where}: can't import it: {error}") from None
+    if not hasattr(module, function):
+        raise BraidJaxError(f"{where}: has no '{function}'")
+    made = getattr(module, function)()
+    if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], (tuple, list))):
+        raise BraidJaxError(f"{name}: expected a function that returns (jitted function, arguments), got {type(made).__name__}")
+    return made
+
+
+def _export(o):
+    use_host_devices(o.devices)
+    from .exporting import export
+    jitted, args = _function(o.function)
+    _write(o.output, export(jitted, *args, partitioner=o.partitioner, locations=o.locations))
+    return 0
+
+
+def _generic(o):
+    _write(o.output, program.to_generic(program.read(o.program), o.program, o.locations))
+    return 0
+
+
+def _plan(o):
+    from .planning import plan
+    options = dict(item.partition("=")[::2] for item in o.option)
+    _write(o.output, plan(program.read(o.program), cluster=o.cluster, engine=o.engine, braid_opt=o.braid_opt, what=o.program, **options))
+    return 0
+
+
+def _devices(*texts, asked=None):
+    count = asked or max(devices_named_in(t if isinstance(t, str) else "") for t in texts)
+    use_host_devices(count)
+    return asked
+
+
+def _run(o):
+    text = program.read(o.program)
+    devices = _devices(text, asked=o.devices)
+    import hashlib
+    import numpy as np
+    from . import collectives, running
+    executable = running.compile_text(text, o.program, devices)
+    outputs = executable.run(running.random_inputs(executable.arguments, o.seed, o.program))
+    for i, parts in enumerate(outputs):
+        digest = hashlib.sha256(b"".join(p.tobytes() for p in parts)).hexdigest()[:12]
+        mean = np.mean([np.mean(p.astype(np.float64)) for p in parts if p.size]) if parts[0].size and parts[0].dtype.kind != "c" else float("nan")
+        print(f"output {i}: {len(parts)} x {parts[0].dtype}{list(parts[0].shape)}, mean {mean:.6g}, sha256 {digest}")
+    print(f"{o.program}: {len(executable.devices)} devices, text {collectives.summary(executable.written)}, "
+          f"compiled {collectives.summary(executable.compiled)}")
+    return 0
+
+
+def _compare(o):
+    original, changed = program.read(o.original), program.read(o.changed)
+    devices = _devices(original, changed, asked=o.devices)
+    plan = None
+    if o.plan:
+        try:
+            plan = json.loads(program.read(o.plan))
+        except ValueError as error:
+            raise BraidJaxError(f"{o.plan}: expected the JSON of `braid-sim compare`: {error}") from None
+    from .comparing import compare
+    report = compare(original, changed, seed=o.seed, rtol=o.rtol, expect_bitwise=o.expect_bitwise, plan=plan,
+                     names=(o.original, o.changed), devices=devices)
+    print(report)
+    return report.status
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="braid_jax", description="JAX programs to Braid and back.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name, run, about):
+        sub = commands.add_parser(name, help=about, description=about)
+        sub.set_defaults(run=run)
+        return sub
+
+    c = command("export", _export, "write a jitted function as generic-form StableHLO with visible collectives")
+    c.add_argument("function", metavar="MODULE:FUNCTION", help="returns (jitted function, arguments); MODULE may be a file.py")
+    c.add_argument("-o", "--output", default="-")
+    c.add_argument("--devices", type=int, default=8, help="host devices to lower for (default 8)")
+    c.add_argument("--partitioner", choices=("auto", "never", "always"), default="auto",
+                   help="run XLA's partitioner: if collectives are not explicit yet (auto, the default), never, or always")
+    c.add_argument("--locations", action="store_true", help="keep source locations")
+
+    c = command("generic", _generic, "print StableHLO in any spelling (pretty, bytecode, portable artifact) in generic form")
+    c.add_argument("program")
+    c.add_argument("-o", "--output", default="-")
+    c.add_argument("--locations", action="store_true", help="keep source locations")
+
+    c = command("plan", _plan, "plan a program with braid-opt")
+    c.add_argument("program")
+    c.add_argument("--cluster", required=True)
+    c.add_argument("--engine")
+    c.add_argument("--braid-opt", help="the program to use (default: $BRAID_BIN, build/bin, PATH)")
+    c.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="another option of braid-default-pipeline")
+    c.add_argument("-o", "--output", default="-")
+
+    c = command("run", _run, "run a program on host devices with random inputs")
+    c.add_argument("program")
+    c.add_argument("--seed", type=int, default=0)
+    c.add_argument("--devices", type=int, help="default: as many as the program names")
+
+    c = command("compare", _compare, "run two programs with the same inputs; compare results and compiled collectives")
+    c.add_argument("original")
+    c.add_argument("changed")
+    c.add_argument("--seed", type=int, default=0)
+    c.add_argument("--rtol", type=float, help="allowed difference relative to the largest value of an output")
+    c.add_argument("--expect-bitwise", action="store_true")
+    c.add_argument("--plan", help="JSON of `braid-sim compare`: its plan must be what the changed program has")
+    c.add_argument("--devices", type=int, help="default: as many as the programs name")
+
+    o = parser.parse_args(argv)
+    try:
+        return o.run(o)
+    except BraidJaxError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 3
