@@ -1,0 +1,207 @@
+//===- Player.cpp - step programs as events on links ------------------------------------------------------------===//
+//
+// Events are handled in the order of (time, rank, number of the event), so a run is a function of its input. A message is one
+// event per link and one for its delivery. A rank reduces one chunk at a time: its lanes share its reducer.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "pricing/Player.h"
+#include <algorithm>
+#include <queue>
+
+namespace braid::cost {
+
+using algorithms::Action;
+using algorithms::Step;
+
+namespace {
+
+/// The steps of one channel of one rank, in order.
+struct Lane {
+  int rank = 0;
+  int channel = 0;
+  std::vector<const Step *> steps;
+  size_t next = 0;
+  uint64_t sent = 0;
+  int waitsFor = -1; ///< rank
+};
+
+struct Message {
+  int path = 0;
+  int hop = 0;
+  int source = 0;
+  int targetLane = 0;
+  double bytes = 0;
+  double excess = 0;
+  double tail = 0; ///< earliest time the tail can be at the end of the links so far
+};
+
+struct Event {
+  enum Kind : int { Arrival, Delivery, Resume };
+  double time;
+  int rank;
+  uint64_t number;
+  Kind kind;
+  int index; ///< message, or lane
+  bool operator<(const Event &o) const { // std::priority_queue puts the largest first
+    if (time != o.time)
+      return time > o.time;
+    return rank != o.rank ? rank > o.rank : number > o.number;
+  }
+};
+
+class Player {
+public:
+  Player(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network, const PlayOptions &options)
+      : ranks(ranks), network(network), options(options), linkFree(network.links.size()), reducerFree(ranks.size()) {
+    for (const PlayedRank &rank : ranks)
+      channels = std::max(channels, rank.program.channels);
+    lanes.resize(ranks.size() * channels);
+    waiting.resize(lanes.size());
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      for (int channel = 0; channel < channels; ++channel) {
+        lanes[rank * channels + channel].rank = int(rank);
+        lanes[rank * channels + channel].channel = channel;
+      }
+      for (const Step &step : ranks[rank].program.steps)
+        lanes[rank * channels + step.channel].steps.push_back(&step);
+    }
+  }
+
+  Result<Seconds> run() {
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+      advance(int(lane), 0);
+    while (!events.empty()) {
+      Event event = events.top();
+      events.pop();
+      if (event.kind == Event::Arrival)
+        enterLink(event.index, event.time);
+      else if (event.kind == Event::Delivery)
+        deliver(event.index, event.time);
+      else
+        advance(event.index, event.time);
+    }
+    for (const Lane &lane : lanes)
+      if (lane.next < lane.steps.size())
+        return Error{"step program of rank " + std::to_string(lane.rank) + ": expected a message from rank " +
+                         std::to_string(lane.waitsFor) + " on channel " + std::to_string(lane.channel) + ", got none",
+                     ""};
+    return Seconds{finish};
+  }
+
+private:
+  void push(double time, int rank, Event::Kind kind, int index) { events.push({time, rank, number++, kind, index}); }
+
+  double bytesOf(const Lane &lane, const Step &step) const {
+    return double(options.buffer.value) / ranks[lane.rank].program.chunks * step.count;
+  }
+
+  /// Messages from one rank to one lane that were delivered and not yet received, and the last delivery's time.
+  struct Inbox {
+    int source;
+    int count = 0;
+    double last = 0;
+  };
+  Inbox &inbox(int lane, int source) {
+    for (Inbox &box : waiting[lane])
+      if (box.source == source)
+        return box;
+    waiting[lane].push_back({source});
+    return waiting[lane].back();
+  }
+
+  /// Executes steps of a lane from `time` on, until it waits or is busy.
+  void advance(int index, double time) {
+    Lane &lane = lanes[index];
+    finish = std::max(finish, time);
+    while (lane.next < lane.steps.size()) {
+      const Step &step = *lane.steps[lane.next];
+      int peer = (*ranks[lane.rank].group)[step.peer];
+      if (step.action == Action::Send) {
+        send(lane, step, peer, time);
+        ++lane.next;
+        continue;
+      }
+      Inbox &box = inbox(index, peer);
+      if (box.count == 0) {
+        lane.waitsFor = peer;
+        return;
+      }
+      --box.count;
+      lane.waitsFor = -1;
+      ++lane.next;
+      if (step.action == Action::ReceiveReduce && options.reduction.value > 0) {
+        double &free = reducerFree[lane.rank];
+        free = std::max(free, time) + bytesOf(lane, step) / options.reduction.value;
+        push(free, lane.rank, Event::Resume, index);
+        return;
+      }
+    }
+  }
+
+  void send(Lane &lane, const Step &step, int peer, double time) {
+    Message message;
+    message.source = lane.rank;
+    message.path = network.pathOf[size_t(lane.rank) * network.ranks + peer];
+    message.targetLane = peer * channels + lane.channel;
+    message.bytes = bytesOf(lane, step);
+    if (options.excess)
+      message.excess =
+          options.excess(lane.rank, uint64_t(lane.channel) << 32 | lane.sent, network.paths[message.path]).value;
+    ++lane.sent;
+    int index;
+    if (unused.empty()) {
+      index = int(messages.size());
+      messages.push_back(message);
+    } else {
+      index = unused.back();
+      unused.pop_back();
+      messages[index] = message;
+    }
+    push(time, lane.rank, Event::Arrival, index);
+  }
+
+  void enterLink(int index, double time) {
+    Message &message = messages[index];
+    const PlayedNetwork::Path &path = network.paths[message.path];
+    if (message.hop == int(path.links.size())) { // the head is at the target; the tail may still be on the way
+      Inbox &box = inbox(message.targetLane, message.source);
+      box.last = std::max({time, message.tail + message.excess, box.last}); // messages of a pair do not overtake
+      push(box.last, message.source, Event::Delivery, index);
+      return;
+    }
+    int link = path.links[message.hop++];
+    double start = std::max(time, linkFree[link]), latency = network.links[link].latency.value;
+    linkFree[link] = start + message.bytes / network.links[link].bandwidth.value;
+    message.tail = std::max(message.tail, linkFree[link]) + latency;
+    push(start + latency, message.source, Event::Arrival, index);
+  }
+
+  void deliver(int index, double time) {
+    const Message &message = messages[index];
+    int lane = message.targetLane, source = message.source;
+    ++inbox(lane, source).count;
+    unused.push_back(index);
+    if (lanes[lane].waitsFor == source)
+      advance(lane, time);
+  }
+
+  const std::vector<PlayedRank> &ranks;
+  const PlayedNetwork &network;
+  const PlayOptions &options;
+  int channels = 1;
+  std::vector<Lane> lanes; ///< rank * channels + channel
+  std::vector<std::vector<Inbox>> waiting;
+  std::vector<Message> messages;
+  std::vector<int> unused;
+  std::priority_queue<Event> events;
+  std::vector<double> linkFree, reducerFree;
+  uint64_t number = 0;
+  double finish = 0;
+};
+
+} // namespace
+
+Result<Seconds> playPrograms(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network, const PlayOptions &options) {
+  return Player(ranks, network, options).run();
+}
+
+} // namespace braid::cost

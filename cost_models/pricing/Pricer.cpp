@@ -1,0 +1,226 @@
+//===- Pricer.cpp - prices of one job, cached -------------------------------------------------------------------===//
+#include "fabrics/Draws.h"
+#include "pricing/Engine.h"
+#include "pricing/Terms.h"
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace braid::cost {
+
+std::optional<Engine> parseEngine(const std::string &name) {
+  if (name == "braid")
+    return Engine::Braid;
+  if (name == "nccl")
+    return Engine::Nccl;
+  return std::nullopt;
+}
+
+const char *name(Engine engine) { return engine == Engine::Braid ? "braid" : "nccl"; }
+const char *name(Fabric fabric) { return fabric == Fabric::Intra ? "intra" : "inter"; }
+
+int RankGroups::size() const {
+  size_t largest = 0;
+  for (const std::vector<int> &group : groups)
+    largest = std::max(largest, size_t(std::count_if(group.begin(), group.end(), [](int rank) { return rank >= 0; })));
+  if (!groups.empty())
+    return int(largest);
+  std::vector<int> touched;
+  for (auto [source, target] : pairs) {
+    touched.push_back(source);
+    touched.push_back(target);
+  }
+  std::sort(touched.begin(), touched.end());
+  return int(std::unique(touched.begin(), touched.end()) - touched.begin());
+}
+
+struct Pricer::State {
+  Cluster cluster;
+  Placement placement;
+  Engine engine;
+  BucketForm form;
+  std::unique_ptr<EngineModel> model;
+  std::shared_ptr<const RankGroups> everyone = std::make_shared<RankGroups>(); ///< for a collective without groups
+  uint64_t id = 0; ///< of this pricer in the process, for the per-thread cache of job draws
+
+  // Equal questions have equal answers. Groups are told apart by their address, which `shared_ptr` keeps from being reused.
+  using Key = std::tuple<CollectiveKind, int64_t, int, std::string, std::shared_ptr<const RankGroups>>;
+  std::mutex mutex;
+  std::map<Key, std::unique_ptr<const std::vector<Candidate>>> prices;
+  std::map<std::pair<const Candidate *, Fabric>, Seconds> means;
+
+  static Key keyOf(const CollectiveSpec &spec) {
+    return {spec.kind, spec.bytes.value, spec.tensors, spec.elementType, spec.groups};
+  }
+  const FabricProfile &profile(Fabric fabric) const {
+    return fabric == Fabric::Intra ? cluster.intra.profile : cluster.inter.profile;
+  }
+  std::vector<Candidate> price(const CollectiveSpec &spec) const;
+  void addCopies(Candidate &c, const CollectiveSpec &spec) const;
+  double jobDraw(Fabric fabric, int flows, int streams, uint64_t seed, uint64_t job) const;
+};
+
+static std::atomic<uint64_t> pricers{0};
+
+Pricer::Pricer(Cluster cluster, Placement placement, Engine engine, BucketForm form) : state(new State) {
+  state->cluster = std::move(cluster);
+  state->placement = std::move(placement);
+  state->engine = engine;
+  state->form = form;
+  state->id = ++pricers;
+  state->model = engine == Engine::Nccl ? makeNcclEngine(state->cluster, state->placement)
+                                        : makeBraidEngine(state->cluster, state->placement);
+}
+Pricer::~Pricer() = default;
+
+const Cluster &Pricer::cluster() const { return state->cluster; }
+Engine Pricer::engine() const { return state->engine; }
+std::vector<std::string> Pricer::notModelled() const { return state->model->notModelled(); }
+
+//===- candidates -----------------------------------------------------------------------------------------------===//
+
+/// Concatenation and slicing around a bucket: what is sent is packed, what comes out is unpacked; each copy reads and writes.
+void Pricer::State::addCopies(Candidate &c, const CollectiveSpec &spec) const {
+  int n = std::max(1, spec.groups->groups.empty() ? int(placement.deviceOf.size()) : spec.groups->size());
+  double in = double(spec.bytes.value), out = in;
+  if (spec.kind == CollectiveKind::AllGather)
+    out = in * n;
+  else if (spec.kind == CollectiveKind::ReduceScatter)
+    out = in / n;
+  const Device &device = cluster.device;
+  double rate = device.memoryBandwidth.value * device.memoryEfficiency;
+  Seconds time = Seconds{2 * (in + out) / rate} + device.launch * 2;
+  addTerm(c, &Candidate::fixed, "pack and unpack", time,
+          text("2 x (%s in + %s out) at %s x %g, and 2 launches of %s: %d tensors as one buffer",
+               toString(Bytes{int64_t(in)}).c_str(), toString(Bytes{int64_t(out)}).c_str(),
+               toString(device.memoryBandwidth).c_str(), device.memoryEfficiency, toString(device.launch).c_str(), spec.tensors));
+  sumUp(c);
+}
+
+std::vector<Candidate> Pricer::State::price(const CollectiveSpec &spec) const {
+  std::vector<Candidate> all = model->candidates(spec, form == BucketForm::GroupCall ? std::max(1, spec.tensors) : 1);
+  if (form == BucketForm::Copies && spec.tensors > 1)
+    for (Candidate &c : all)
+      addCopies(c, spec);
+  std::sort(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) {
+    return std::tie(a.time.value, a.algorithm, a.protocol, a.channels) < std::tie(b.time.value, b.algorithm, b.protocol, b.channels);
+  });
+  return all;
+}
+
+const std::vector<Candidate> &Pricer::candidates(const CollectiveSpec &asked) const {
+  CollectiveSpec spec = asked;
+  if (!spec.groups)
+    spec.groups = state->everyone;
+  State::Key key = State::keyOf(spec);
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    auto found = state->prices.find(key);
+    if (found != state->prices.end())
+      return *found->second;
+  }
+  // Priced without the lock: two threads may do the same work, the first result stays.
+  auto prices = std::make_unique<const std::vector<Candidate>>(state->price(spec));
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return *state->prices.try_emplace(key, std::move(prices)).first->second;
+}
+
+Fabric Pricer::fabric(const CollectiveSpec &spec) const {
+  return candidates(spec).front().nodes > 1 ? Fabric::Inter : Fabric::Intra;
+}
+
+//===- draws ----------------------------------------------------------------------------------------------------===//
+
+/// The job's latency factor (flows 0) or collision fraction. A step asks for the same few of one job hundreds of times, and a
+/// collision hashes every stream: kept in a small table per thread, where a clash costs a redraw and never a wrong answer.
+double Pricer::State::jobDraw(Fabric fabric, int flows, int streams, uint64_t seed, uint64_t job) const {
+  struct Entry {
+    uint64_t id = 0, seed = 0, job = 0;
+    int flows = 0, streams = 0;
+    Fabric fabric = Fabric::Intra;
+    double value = 0;
+  };
+  static thread_local Entry table[64];
+  Entry &entry = table[(uint64_t(flows) * 31 + uint64_t(streams) * 7 + (fabric == Fabric::Inter) * 3 + job * 13 + id) % 64];
+  if (entry.id != id || entry.seed != seed || entry.job != job || entry.flows != flows || entry.streams != streams ||
+      entry.fabric != fabric) {
+    entry = {id, seed, job, flows, streams, fabric, 1};
+    if (flows == 0) {
+      entry.value = drawJobLatencyFactor(profile(fabric), seed, job);
+    } else {
+      FabricProfile split = profile(fabric);
+      split.collisionFlowsPerNic = std::min(128, std::max(1, split.collisionFlowsPerNic) * streams);
+      entry.value = drawJobCollision(split, flows, seed, job);
+    }
+  }
+  return entry.value;
+}
+
+/// Relative noise of `messages` serial messages together, mean 1. Single messages vary by sqrt(exp(sigma^2) - 1); the sum
+/// of m of them by less, and neighbours that wait for each other by 0.7 of what independent ones would (simulated rings and
+/// trees, 64 and 256 ranks, sigma 0.5 and 1: 0.6 to 0.75).
+static double serialNoise(double sigma, double messages, const DrawPlace &place) {
+  double variation = std::expm1(sigma * sigma); // squared
+  if (messages > 1)
+    variation *= 0.49 / messages;
+  return lognormalWithMeanOne(std::sqrt(std::log1p(variation)), place);
+}
+
+Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step, uint64_t operation) const {
+  const FabricProfile &profile = state->profile(fabric);
+  if (c.time.value == 0 || profile.deterministic())
+    return c.time;
+  DrawPlace place;
+  place.seed = seed;
+  place.job = job;
+  place.step = step;
+  place.operation = operation;
+  place.purpose = purpose::serialBulk;
+  double latency = 1, fraction = 1;
+  if (profile.latencyRebaseSigma != 0)
+    latency = state->jobDraw(fabric, 0, 1, seed, job);
+  if (profile.bulkMean != 0 && c.latency.value > 0)
+    latency *= 1 + profile.bulkMean * c.noisePerMessage * serialNoise(profile.bulkSigma, c.serialMessages, place);
+  if (c.flows > 1 && profile.collisionUplinks > 0)
+    fraction = state->jobDraw(fabric, c.flows, c.streamsPerNic, seed, job);
+  return c.fixed + c.latency * latency + c.wire / fraction + drawOperationSpike(profile, c.nodes, place);
+}
+
+static constexpr uint64_t priceSeed = 0x627261696421; // of quantiles and means of one collective alone
+
+Seconds Pricer::mean(const CollectiveSpec &spec, size_t index) const {
+  const Candidate &c = candidates(spec)[index];
+  Fabric on = fabric(spec);
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    auto found = state->means.find({&c, on});
+    if (found != state->means.end())
+      return found->second;
+  }
+  constexpr int samples = 4096;
+  Seconds sum;
+  for (int i = 0; i < samples; ++i)
+    sum += draw(c, on, priceSeed, i, 0, 0);
+  Seconds mean = state->profile(on).deterministic() ? c.time : sum / samples;
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return state->means.try_emplace({&c, on}, mean).first->second;
+}
+
+std::pair<Seconds, Seconds> Pricer::quantile(const CollectiveSpec &spec, size_t index, double q, int samples) const {
+  const Candidate &c = candidates(spec)[index];
+  Fabric on = fabric(spec);
+  std::vector<double> times(std::max(2, samples));
+  for (size_t i = 0; i < times.size(); ++i)
+    times[i] = draw(c, on, priceSeed, i, 0, 0).value;
+  std::sort(times.begin(), times.end());
+  // The order statistic, and as its error half the distance between those one binomial standard deviation above and below.
+  double last = double(times.size() - 1), place = std::clamp(q, 0.0, 1.0) * last;
+  double deviation = std::sqrt(double(times.size()) * q * (1 - q));
+  auto at = [&](double x) { return times[size_t(std::lround(std::clamp(x, 0.0, last)))]; };
+  return {Seconds{at(place)}, Seconds{(at(place + deviation) - at(place - deviation)) / 2}};
+}
+
+} // namespace braid::cost

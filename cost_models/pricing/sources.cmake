@@ -1,0 +1,11 @@
+set(BRAID_PRICING_SOURCES
+  pricing/BraidEngine.cpp
+  pricing/ClosedForms.cpp
+  pricing/GroupShape.cpp
+  pricing/NcclEngine.cpp
+  pricing/NcclModel.cpp
+  pricing/NcclPointToPoint.cpp
+  pricing/Played.cpp
+  pricing/Player.cpp
+  pricing/Pricer.cpp
+  pricing/Terms.cpp)

@@ -1,0 +1,15 @@
+//===- Subcommands.h - one function per subcommand --------------------------------------------------------------===//
+#ifndef BRAID_SIM_SUBCOMMANDS_H
+#define BRAID_SIM_SUBCOMMANDS_H
+
+namespace mlir::braid::sim {
+
+// Each parses its own options; argv[0] is "braid-sim NAME". They return the exit status.
+int runPrice(int argc, char **argv);
+int runCompare(int argc, char **argv);
+int runPlay(int argc, char **argv);
+int runExplain(int argc, char **argv);
+
+} // namespace mlir::braid::sim
+
+#endif
