@@ -5,6 +5,7 @@
 #include "braid/cost_models/Price.h"
 #include "braid/cost_models/Schedule.h"
 #include "braid/dialect/BraidDialect.h"
+#include "braid/passes/Export.h"
 #include "braid/passes/PassEnums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
