@@ -1,3 +1,5 @@
 # Relative to cost_models/.
 set(BRAID_TOPOLOGY_SOURCES
+  topology/Graph.cpp
+  topology/Topology.cpp
   topology/Units.cpp)

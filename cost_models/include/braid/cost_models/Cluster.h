@@ -27,12 +27,18 @@ struct LinkClass {
 struct Device {
   std::string name;                                ///< "H100 SXM"
   std::map<std::string, FlopsPerSecond> peak;      ///< by element type: "bf16", "f32", ...
+  std::string f32Dot = "f32";                      ///< entry of `peak` that products of f32 matrices run at: "tf32" where the
+                                                   ///< compiler's default precision allows it (XLA on Ampere and later)
   double matmulEfficiency = 1;                     ///< fraction of the peak that large matmuls reach
   BytesPerSecond memoryBandwidth;
   double memoryEfficiency = 1;                     ///< fraction of the memory bandwidth that kernels reach
   Bytes memory;
   Seconds launch;                                  ///< overhead of one kernel launch
   BytesPerSecond reduction;                        ///< rate at which two operands are combined
+
+  /// Peak of a matrix product of this element type (MLIR's spelling), before matmulEfficiency. Types that the file does not
+  /// name run at the rate of f32, or, without it, of the slowest type named; `assumed` then says so.
+  FlopsPerSecond dotPeak(const std::string &elementType, bool *assumed = nullptr) const;
 };
 
 /// What NCCL's published model needs to know of a cluster (facts of the machine, not of a job).
@@ -53,9 +59,15 @@ struct Cluster {
   int nicsPerHost = 0;
   Device device;
   LinkClass intra;           ///< device to device inside a host
-  LinkClass inter;           ///< NIC to NIC over the fabric
+  LinkClass inter;           ///< NIC to NIC over the fabric, under one leaf switch; latency from device to device
+  LinkClass hostLink;        ///< device to NIC; its latency is in addition to inter's (mostly zero: inter's includes it);
+                             ///< bandwidth 0: never the bottleneck
   std::string topology;      ///< builder: "single_switch" or "rail_optimized" or "fat_tree"
   double oversubscription = 1;
+  int hostsPerLeaf = 0;      ///< hosts under one leaf switch (rail_optimized: under one set of rail switches); 0: all
+  Seconds spineLatency;      ///< what a message takes longer when it crosses a spine switch
+  /// Whether two hosts are under the same leaf switch (rail_optimized: set of rail switches).
+  bool sameLeaf(int hostA, int hostB) const { return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf; }
   NcclSettings nccl;
   double defaultQuantile = 0.5;
   std::vector<std::string> assumptions; ///< "key: why" of each constant that is an assumption
