@@ -49,6 +49,9 @@ def wrap(module, mesh, arguments, results):
     for name in ("arg_attrs", "res_attrs"):  # shardings of the partitioner, donations: not of this function's business any more
         if name in main.attributes:
             del main.attributes[name]
+    for name in ("spmd_output_sharding", "spmd_parameters_shardings", "input_output_alias", "cross_program_prefetches"):
+        if "mhlo." + name in module.operation.attributes:  # the same, said of the module
+            del module.operation.attributes["mhlo." + name]
     for op in list(module.body.operations):
         if op.operation.name == "sdy.mesh":  # groups are lists by now; a second mesh would only be resolved wrongly
             op.operation.erase()

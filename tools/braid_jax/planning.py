@@ -1,0 +1,59 @@
+"""plan: a program through braid-opt's default pipeline."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from . import program
+from .errors import BraidJaxError
+
+
+def find_braid_opt(given=None):
+    """The program to run: as given, in $BRAID_BIN, in this checkout's build/bin, or in PATH."""
+    if given:
+        if shutil.which(given):
+            return given
+        raise BraidJaxError(f"braid-opt: expected a program, got '{given}'")
+    checkout = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin")
+    for folder in filter(None, (os.environ.get("BRAID_BIN"), checkout)):
+        if os.access(os.path.join(folder, "braid-opt"), os.X_OK):
+            return os.path.join(folder, "braid-opt")
+    found = shutil.which("braid-opt")
+    if not found:
+        raise BraidJaxError("braid-opt: not in $BRAID_BIN, build/bin or PATH; build it with tools/scripts/build")
+    return found
+
+
+def _option(name, value):
+    value = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else os.fspath(value) \
+        if isinstance(value, os.PathLike) else str(value)
+    if any(c in value for c in "{}\"'") or not value:
+        raise BraidJaxError(f"option {name}: '{value}' can't be written in a pipeline")
+    return f"{name.replace('_', '-')}=" + (f"'{value}'" if " " in value else value)
+
+
+def plan(text, cluster=None, engine=None, braid_opt=None, what="the program", **options):
+    """The planned program as text. Options are those of braid-default-pipeline, with _ for -: objective="serving",
+    quantile=0.95, memory_limit="80GiB", target="braid", sidecar="xla.json" and so on. What braid-opt complains of is
+    raised; its remarks go to stderr."""
+    if not program.is_generic(text):
+        raise BraidJaxError(f"{what}: expected StableHLO in generic form, got another spelling; "
+                            "`python -m braid_jax generic IN -o OUT` writes it in generic form")
+    if cluster is not None:
+        options = {"cluster": cluster, **options}
+    if engine is not None:
+        options["engine"] = engine
+    pipeline = " ".join(_option(n, v) for n, v in options.items())
+    with tempfile.TemporaryDirectory(prefix="braid-jax-") as folder:
+        source, target = os.path.join(folder, "in.mlir"), os.path.join(folder, "out.mlir")
+        with open(source, "w") as file:
+            file.write(text)
+        done = subprocess.run([find_braid_opt(braid_opt), source, f"--braid-default-pipeline={pipeline}", "--mlir-print-op-generic", "-o", target],
+                              capture_output=True, text=True)
+        said = done.stderr.replace(source, what)
+        if done.returncode or not os.path.exists(target):
+            raise BraidJaxError(f"braid-opt: exit status {done.returncode}: {said.strip() or 'no message'}")
+        sys.stderr.write(said)
+        with open(target) as file:
+            return file.read()
