@@ -1,7 +1,7 @@
 //===- Inliner.cpp - what the inliner may do with the dialect ---------------------------------------------------===//
 //
-// Inlining keeps the order in which each rank meets its collectives, so any of our operations may be inlined anywhere. The
-// one place that takes no foreign code is the body of braid.start.
+// Inlining keeps the order in which each rank meets its collectives, so any of our operations may be inlined anywhere.
+// The one place that takes no foreign code is the body of braid.start.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Inliner.h"

@@ -1,6 +1,6 @@
 //===- Attrs.cpp - lists and iota groups, plans: text form and verification -------------------------------------===//
+#include "TrailingType.h"
 #include "braid/dialect/BraidDialect.h"
-#include "braid/dialect/Groups.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -39,7 +39,7 @@ GroupsAttr GroupsAttr::get(MLIRContext *context, ArrayRef<SmallVector<int64_t>> 
 }
 
 /// The text is the list itself: `<[[0, 1], [2, 3]]>`.
-Attribute GroupsAttr::parse(AsmParser &parser, Type) {
+Attribute GroupsAttr::parse(AsmParser &parser, Type trailing) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<SmallVector<int64_t>> rows;
   auto parseId = [&] { return parser.parseInteger(rows.back().emplace_back()); };
@@ -64,7 +64,7 @@ Attribute GroupsAttr::parse(AsmParser &parser, Type) {
     parser.emitError(loc, "group 0, expected at least one id, got none");
     return {};
   }
-  return parser.getChecked<GroupsAttr>(loc, parser.getContext(), ids, width);
+  return detail::withTrailingType(parser.getChecked<GroupsAttr>(loc, parser.getContext(), ids, width), trailing);
 }
 
 void GroupsAttr::print(AsmPrinter &printer) const {
@@ -131,24 +131,26 @@ static ParseResult parseSizes(AsmParser &parser, SmallVectorImpl<int64_t> &sizes
   return parser.parseCommaSeparatedList(delimiter, [&] { return parser.parseInteger(sizes.emplace_back()); });
 }
 
-/// `<[2, 4] <= [4, 2] T(1, 0)>`. MLIR's lexer has no token `<=`, so it reads `<` and `=`.
-Attribute IotaGroupsAttr::parse(AsmParser &parser, Type) {
+/// `<[2, 4] from [4, 2] T(1, 0)>`. HLO writes `<=` for `from`, but MLIR reads every `<` in an attribute as an opening
+/// bracket.
+Attribute IotaGroupsAttr::parse(AsmParser &parser, Type trailing) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<int64_t> shape, reshapeDims, transpose;
-  if (parser.parseLess() || parseSizes(parser, shape, AsmParser::Delimiter::Square) || parser.parseLess() ||
-      parser.parseEqual() || parseSizes(parser, reshapeDims, AsmParser::Delimiter::Square))
+  if (parser.parseLess() || parseSizes(parser, shape, AsmParser::Delimiter::Square) || parser.parseKeyword("from") ||
+      parseSizes(parser, reshapeDims, AsmParser::Delimiter::Square))
     return {};
   if (succeeded(parser.parseOptionalKeyword("T")) && parseSizes(parser, transpose, AsmParser::Delimiter::Paren))
     return {};
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<IotaGroupsAttr>(loc, parser.getContext(), shape, reshapeDims, transpose);
+  auto iota = parser.getChecked<IotaGroupsAttr>(loc, parser.getContext(), shape, reshapeDims, transpose);
+  return detail::withTrailingType(iota, trailing);
 }
 
 void IotaGroupsAttr::print(AsmPrinter &printer) const {
   printer << "<[";
   llvm::interleaveComma(getShape(), printer);
-  printer << "] <= [";
+  printer << "] from [";
   llvm::interleaveComma(getReshapeDims(), printer);
   printer << ']';
   if (!getTranspose().empty()) {

@@ -1,6 +1,6 @@
 //===- Dialect.cpp - the dialect: registration, aliases, discardable attributes ---------------------------------===//
-#include "braid/dialect/BraidDialect.h"
 #include "../interfaces/Inliner.h"
+#include "braid/dialect/BraidDialect.h"
 #include "braid/dialect/BraidOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -59,7 +59,8 @@ LogicalResult BraidDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (name == getGroupKeyAttrName() && !isa<StringAttr>(value))
     return op->emitOpError("attribute '") << name << "', expected a string, got " << value;
   if (name == getClusterAttrName() && !isa<StringAttr>(value))
-    return op->emitOpError("attribute '") << name << "', expected the path of a cluster file as a string, got " << value;
+    return op->emitOpError("attribute '")
+           << name << "', expected the path of a cluster file as a string, got " << value;
   if (name == getSizeHintAttrName()) {
     auto bytes = dyn_cast<DenseI64ArrayAttr>(value);
     if (!bytes)

@@ -1,7 +1,7 @@
 //===- Fold.cpp - a collective among single ranks is no communication -------------------------------------------===//
 //
-// Only a collective in which nobody communicates on any rank may fold: what all ranks can see in the attributes alone, so all
-// of them fold it or none does. A collective with an unused result is never dropped.
+// Only a collective in which nobody communicates on any rank may fold: what all ranks can see in the attributes alone,
+// so all of them fold it or none does. A collective with an unused result is never dropped.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/dialect/BraidOps.h"
@@ -42,14 +42,22 @@ static LogicalResult foldLocal(Operation *op, SmallVectorImpl<OpFoldResult> &res
   return success();
 }
 
-LogicalResult AllReduceOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
+LogicalResult AllReduceOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldLocal(*this, results);
+}
 LogicalResult ReduceScatterOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
   return foldLocal(*this, results);
 }
-LogicalResult AllGatherOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
-LogicalResult AllToAllOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
+LogicalResult AllGatherOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldLocal(*this, results);
+}
+LogicalResult AllToAllOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldLocal(*this, results);
+}
 LogicalResult PermuteOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
-LogicalResult BroadcastOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
+LogicalResult BroadcastOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldLocal(*this, results);
+}
 
 LogicalResult StartOp::canonicalize(StartOp op, PatternRewriter &rewriter) {
   CollectiveOpInterface collective = op.getCollective();

@@ -70,10 +70,13 @@ GroupsAttrInterface mlir::braid::compressGroups(GroupsAttrInterface groups) {
   SmallVector<Digit> digits = digitsOf(ids);
   if (count > 1 && digits.empty())
     return groups;
-  // The numbers are counted with the largest stride slowest; the transposition says in which order the sequence reads them.
+  // The numbers are counted with the largest stride slowest; the transposition says in which order the sequence reads
+  // them.
   std::reverse(digits.begin(), digits.end());
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, digits.size()));
-  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return digits[a].stride > digits[b].stride; });
+  llvm::sort(order, [&](int64_t a, int64_t b) {
+    return std::make_pair(digits[b].stride, a) < std::make_pair(digits[a].stride, b);
+  });
   SmallVector<int64_t> reshapeDims, transpose(digits.size());
   for (auto [place, digit] : llvm::enumerate(order)) {
     reshapeDims.push_back(digits[digit].size);

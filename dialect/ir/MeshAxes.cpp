@@ -1,9 +1,10 @@
 //===- MeshAxes.cpp - groups as axes of a mesh of devices -------------------------------------------------------===//
 //
-// The mesh's axes are cut where `axes` name a part of one: an axis of size n with the parts (p)s becomes the axes p, s, n/(p*s).
-// Then a group is a walk along the named pieces, and the groups are a walk along the others.
+// The mesh's axes are cut where `axes` name a part of one: an axis of size n with the parts (p)s becomes the axes p, s,
+// n/(p*s). Then a group is a walk along the named pieces, and the groups are a walk along the others.
 //
 //===------------------------------------------------------------------------------------------------------------===//
+#include "TrailingType.h"
 #include "braid/dialect/BraidDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,7 +25,7 @@ static ParseResult parseName(AsmParser &parser, StringAttr &name) {
 }
 
 /// `<["x" = 2, "y" = 4], axes = ["x", "y":(1)2], device_ids = [0, 2, ...] or #braid.iota<...>>`
-Attribute MeshAxesAttr::parse(AsmParser &parser, Type) {
+Attribute MeshAxesAttr::parse(AsmParser &parser, Type trailing) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<MeshAxis> mesh;
   SmallVector<AxisRef> axes;
@@ -46,7 +47,8 @@ Attribute MeshAxesAttr::parse(AsmParser &parser, Type) {
           parser.parseInteger(axis.size))
         return failure();
       if (axis.size <= 0) // 0 would mean the whole axis
-        return parser.emitError(partLoc, "part of axis ") << axis.name << ", expected a positive size, got " << axis.size;
+        return parser.emitError(partLoc, "part of axis ")
+               << axis.name << ", expected a positive size, got " << axis.size;
     }
     axes.push_back(axis);
     return success();
@@ -76,7 +78,9 @@ Attribute MeshAxesAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<MeshAxesAttr>(loc, parser.getContext(), mesh, axes, deviceIds);
+  auto attr = MeshAxesAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                                       ArrayRef<MeshAxis>(mesh), ArrayRef<AxisRef>(axes), deviceIds);
+  return detail::withTrailingType(attr, trailing);
 }
 
 void MeshAxesAttr::print(AsmPrinter &printer) const {
@@ -127,8 +131,8 @@ LogicalResult MeshAxesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (!whole) // C2
       return emitError() << "axis " << axis.name << ", expected an axis of the mesh";
     int64_t end;
-    if (!axis.isWhole() && (axis.preSize <= 0 || axis.size <= 0 || __builtin_mul_overflow(axis.preSize, axis.size, &end) ||
-                            whole->size % end != 0)) // C3
+    if (!axis.isWhole() && (axis.preSize <= 0 || axis.size <= 0 ||
+                            __builtin_mul_overflow(axis.preSize, axis.size, &end) || whole->size % end != 0)) // C3
       return emitError() << "part (" << axis.preSize << ')' << axis.size << " of axis " << axis.name
                          << ", expected sizes that divide " << whole->size;
     auto [first, last] = extent(axis, whole->size);
@@ -191,7 +195,7 @@ struct Piece {
 } // namespace
 
 /// All sums of multiples of strides, the last piece counting fastest.
-static SmallVector<int64_t> walk(ArrayRef<Piece> pieces) {
+static SmallVector<int64_t> positionsAlong(ArrayRef<Piece> pieces) {
   SmallVector<int64_t> positions = {0};
   for (const Piece &piece : pieces) {
     SmallVector<int64_t> next;
@@ -236,8 +240,8 @@ void MeshAxesAttr::expand(SmallVectorImpl<SmallVector<int64_t>> &groups) const {
   else if (getDeviceIds())
     devices.assign(cast<DenseI64ArrayAttr>(getDeviceIds()).asArrayRef().begin(),
                    cast<DenseI64ArrayAttr>(getDeviceIds()).asArrayRef().end());
-  SmallVector<int64_t> offsets = walk(inside);
-  for (int64_t start : walk(outside)) {
+  SmallVector<int64_t> offsets = positionsAlong(inside);
+  for (int64_t start : positionsAlong(outside)) {
     SmallVector<int64_t> &group = groups.emplace_back();
     group.reserve(offsets.size());
     for (int64_t offset : offsets)

@@ -93,7 +93,8 @@ LogicalResult StartOp::verify() {
     return emitOpError("token, expected one wait, got none");
   Region *home = (*this)->getParentRegion();
   for (WaitOp wait : waits) {
-    for (Operation *around = wait->getParentOp(); around && around != home->getParentOp(); around = around->getParentOp())
+    for (Operation *around = wait->getParentOp(); around && around != home->getParentOp();
+         around = around->getParentOp())
       if (isa<LoopLikeOpInterface>(around)) {
         auto diagnostic = emitOpError("token, expected one wait, got one in a loop that does not hold the start");
         diagnostic.attachNote(wait->getLoc()) << "the wait is here";
@@ -117,8 +118,8 @@ LogicalResult StartOp::verifyRegions() {
            << getNumOperands() << " operands, got " << body.getNumArguments();
   for (auto [index, argument, operand] : llvm::enumerate(body.getArguments(), getOperands()))
     if (argument.getType() != operand.getType()) // C1
-      return emitOpError("block argument ") << index << ", expected the operand's type " << operand.getType() << ", got "
-                                            << argument.getType();
+      return emitOpError("block argument ")
+             << index << ", expected the operand's type " << operand.getType() << ", got " << argument.getType();
   YieldOp yield = getYield();
   CollectiveOpInterface collective;
   for (Operation &op : body) { // C2

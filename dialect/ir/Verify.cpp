@@ -85,7 +85,8 @@ static LogicalResult verifyReduction(Operation *op, ReductionKind kind, std::opt
   }
   if (!accumulate) // C5
     return success();
-  bool sameClass = (isFloat && isa<FloatType>(*accumulate)) || (isa<IntegerType>(element) && isa<IntegerType>(*accumulate));
+  bool sameClass =
+      (isFloat && isa<FloatType>(*accumulate)) || (isa<IntegerType>(element) && isa<IntegerType>(*accumulate));
   if (!sameClass || accumulate->getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
     return op->emitOpError("attribute 'accumulate', expected a type of the class of ")
            << element << " and at least as wide, got " << *accumulate;
@@ -100,8 +101,8 @@ static LogicalResult verifyShapes(Operation *op, ArrayRef<std::pair<StringRef, A
   for (auto [index, operand, result] : llvm::enumerate(op->getOperandTypes(), op->getResultTypes())) {
     auto from = cast<RankedTensorType>(operand), to = cast<RankedTensorType>(result);
     if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank()) // C6
-      return op->emitOpError("result ") << index << ", expected element type and rank of the operand, " << from << ", got "
-                                        << to;
+      return op->emitOpError("result ") << index << ", expected element type and rank of the operand, " << from
+                                        << ", got " << to;
   }
   for (auto [name, dims] : dimLists) { // C7
     if (dims.size() != op->getNumOperands())
@@ -131,8 +132,8 @@ static LogicalResult verifyUniform(CollectiveOpInterface op, int64_t &size) {
 }
 
 /// C9 for one dimension: `large` is `small` times the group size. Dynamic sizes are not checked.
-static LogicalResult verifyScaled(Operation *op, size_t index, int64_t dim, RankedTensorType large, RankedTensorType small,
-                                  StringRef largeName, StringRef smallName, int64_t group) {
+static LogicalResult verifyScaled(Operation *op, size_t index, int64_t dim, RankedTensorType large,
+                                  RankedTensorType small, StringRef largeName, StringRef smallName, int64_t group) {
   if (large.isDynamicDim(dim)) {
     return success();
   }
@@ -144,8 +145,8 @@ static LogicalResult verifyScaled(Operation *op, size_t index, int64_t dim, Rank
     return success();
   int64_t part = small.getDimSize(dim);
   if (group > 0 ? part * group != size : (part == 0 ? size != 0 : size % part != 0))
-    return op->emitOpError(largeName) << ' ' << index << ", expected dimension " << dim << " to be that of the " << smallName
-                                      << ", " << part << ", times the group size "
+    return op->emitOpError(largeName) << ' ' << index << ", expected dimension " << dim << " to be that of the "
+                                      << smallName << ", " << part << ", times the group size "
                                       << (group > 0 ? std::to_string(group) : "(not known here)") << ", got " << size;
   return success();
 }
@@ -162,7 +163,8 @@ static LogicalResult verifyOthersEqual(Operation *op, size_t index, RankedTensor
 }
 
 static std::pair<RankedTensorType, RankedTensorType> typesAt(Operation *op, size_t index) {
-  return {cast<RankedTensorType>(op->getOperand(index).getType()), cast<RankedTensorType>(op->getResult(index).getType())};
+  return {cast<RankedTensorType>(op->getOperand(index).getType()),
+          cast<RankedTensorType>(op->getResult(index).getType())};
 }
 
 //===------------------------------------------------------------------------------------------------------------===//

@@ -1,7 +1,8 @@
 //===- main.cpp - braid-opt: MlirOptMain with Braid's dialect and passes ----------------------------------------===//
 //
-// All of upstream is registered beside Braid, so that a program can go through stock passes and Braid's in one command. Source
-// dialects that Braid reads by name (stablehlo, sdy, ...) are placeholders: their operations are kept as they are.
+// All of upstream is registered beside Braid, so that a program can go through stock passes and Braid's in one command.
+// Source dialects that Braid reads by name (stablehlo, sdy, ...) are placeholders: their operations are kept as they
+// are.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/dialect/BraidDialect.h"
@@ -9,11 +10,11 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#if __has_include("braid/passes/Register.h")
+#if defined(BRAID_HAVE_PASSES_LIBRARY) && __has_include("braid/passes/Register.h")
 #include "braid/passes/Register.h"
 #define BRAID_HAS_PASSES 1
 #endif
-#if __has_include("braid/passes/PlaceholderDialects.h")
+#if defined(BRAID_HAVE_PASSES_LIBRARY) && __has_include("braid/passes/PlaceholderDialects.h")
 #include "braid/passes/PlaceholderDialects.h"
 #define BRAID_HAS_PLACEHOLDERS 1
 #endif

@@ -48,13 +48,14 @@ def Braid_GroupsAttr : Braid_GroupsBase<"Groups", "groups", ["isUniform"]> {
 def Braid_IotaGroupsAttr : Braid_GroupsBase<"IotaGroups", "iota", ["isPermutationByConstruction"]> {
   let summary = "groups in HLO's compressed form";
   let description = [{
-    `[G, S] <= [d0, d1, ...] T(p0, p1, ...)`: count from 0 to the product of d, shape the numbers as d, transpose by p, and
-    read them as G groups of S ids. Without `T` nothing is transposed. One number instead of `G, S` is one group, or an
-    order of devices. A group of 16,384 ranks costs a handful of integers.
+    `[G, S] from [d0, d1, ...] T(p0, p1, ...)`, in HLO's text `[G,S]<=[d0,d1,...]T(p0,p1,...)`: count from 0 up to the
+    product of d, shape the numbers as d, transpose by p, and read them as G groups of S ids. Without `T` nothing is
+    transposed. One number instead of `G, S` is one group, or an order of devices. A group of 16,384 ranks costs a handful
+    of integers.
 
     ```mlir
-    #braid.iota<[2, 4] <= [8]>              // [[0, 1, 2, 3], [4, 5, 6, 7]]
-    #braid.iota<[2, 4] <= [4, 2] T(1, 0)>   // [[0, 2, 4, 6], [1, 3, 5, 7]]
+    #braid.iota<[2, 4] from [8]>              // [[0, 1, 2, 3], [4, 5, 6, 7]]
+    #braid.iota<[2, 4] from [4, 2] T(1, 0)>   // [[0, 2, 4, 6], [1, 3, 5, 7]]
     ```
 
     Constraints:
@@ -110,9 +111,9 @@ def Braid_PlanAttr : Braid_Attr<"Plan", "plan"> {
   let summary = "how a collective will be run";
   let description = [{
     What a planner decided for one collective: the engine, and the algorithm, protocol, number of channels and number of
-    chunks that the engine is asked to use (0 and the empty string: the engine's own choice). The `fingerprint` names what the decision was
-    made for: a hash of the bytes, the element type, the groups and the cluster. A plan whose fingerprint no longer fits
-    its collective is stale; a lowering refuses it, other passes remark on it, none uses it.
+    chunks that the engine is asked to use (0 and the empty string: the engine's own choice). The `fingerprint` names what
+    the decision was made for: a hash of the bytes, the element type, the groups and the cluster. A plan whose fingerprint
+    no longer fits its collective is stale; a lowering refuses it, other passes remark on it, none uses it.
 
     ```mlir
     #plan = #braid.plan<engine = nccl, algorithm = "ring", protocol = "Simple", channels = 16, chunks = 1, fingerprint = "5eed">

@@ -39,9 +39,9 @@ inline llvm::hash_code hash_value(const AxisRef &axis) {
 
 } // namespace mlir::braid
 
+#include "braid/dialect/BraidAttrInterfaces.h.inc"
 #include "braid/dialect/BraidDialect.h.inc"
 #include "braid/dialect/BraidEnums.h.inc"
-#include "braid/dialect/BraidAttrInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "braid/dialect/BraidAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES

@@ -80,9 +80,7 @@ def Braid_AllReduceOp : Braid_ReductionOp<"all_reduce", "AllReduce",
       [{ build($_builder, $_state, operands, ::mlir::braid::ReductionKindAttr::get($_builder.getContext(), reduction), groups,
              ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr, nullptr, nullptr); }]>,
   ];
-  let assemblyFormat = [{
-    $reduction $operands `groups` `=` $groups (`combiner` $combiner^)? attr-dict `:` type($operands)
-  }];
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Braid_ReduceScatterOp : Braid_ReductionOp<"reduce_scatter", "ReduceScatter"> {
@@ -112,10 +110,7 @@ def Braid_ReduceScatterOp : Braid_ReductionOp<"reduce_scatter", "ReduceScatter">
       [{ build($_builder, $_state, results, operands, ::mlir::braid::ReductionKindAttr::get($_builder.getContext(), reduction),
              $_builder.getDenseI64ArrayAttr(dims), groups, ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr, nullptr, nullptr); }]>,
   ];
-  let assemblyFormat = [{
-    $reduction $operands `dims` `=` $dims `groups` `=` $groups (`combiner` $combiner^)? attr-dict
-    `:` functional-type($operands, $results)
-  }];
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Braid_AllGatherOp : Braid_CollectiveOp<"all_gather", "AllGather"> {
@@ -144,9 +139,7 @@ def Braid_AllGatherOp : Braid_CollectiveOp<"all_gather", "AllGather"> {
       [{ build($_builder, $_state, results, operands, $_builder.getDenseI64ArrayAttr(dims), groups,
              ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr); }]>,
   ];
-  let assemblyFormat = [{
-    $operands `dims` `=` $dims `groups` `=` $groups attr-dict `:` functional-type($operands, $results)
-  }];
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Braid_AllToAllOp : Braid_CollectiveOp<"all_to_all", "AllToAll"> {
@@ -178,10 +171,7 @@ def Braid_AllToAllOp : Braid_CollectiveOp<"all_to_all", "AllToAll"> {
       [{ build($_builder, $_state, results, operands, $_builder.getDenseI64ArrayAttr(split),
              $_builder.getDenseI64ArrayAttr(concat), groups, ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr); }]>,
   ];
-  let assemblyFormat = [{
-    $operands `split` `=` $split_dims `concat` `=` $concat_dims `groups` `=` $groups attr-dict
-    `:` functional-type($operands, $results)
-  }];
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Braid_PermuteOp : Braid_CollectiveOp<"permute", "Permute", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
@@ -242,7 +232,7 @@ def Braid_BroadcastOp : Braid_CollectiveOp<"broadcast", "Broadcast",
       [{ build($_builder, $_state, operands, $_builder.getI64IntegerAttr(root), groups,
              ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr); }]>,
   ];
-  let assemblyFormat = "$operands `root` `=` $root `groups` `=` $groups attr-dict `:` type($operands)";
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // BRAID_DIALECT_COLLECTIVEOPS_TD

@@ -7,11 +7,12 @@
 
 namespace mlir::braid {
 
-/// The groups as lists, where an absent list stands for one group of ranks 0 to rankCount - 1 (no group if rankCount is 0).
+/// The groups as lists, where an absent list stands for one group of ranks 0 to rankCount - 1 (no group if rankCount is
+/// 0).
 SmallVector<SmallVector<int64_t>> expandGroups(GroupsAttrInterface groups, int64_t rankCount = 0);
 
-/// Whether two attributes mean the same groups: rows as a set, ids inside a row as a set unless orderMatters. If one of them
-/// is "all ranks in one group", the answer needs the number of ranks; without it only the same spelling is equal.
+/// Whether two attributes mean the same groups: rows as a set, ids inside a row as a set unless orderMatters. If one of
+/// them is "all ranks in one group", the answer needs the number of ranks; without it only the same spelling is equal.
 bool sameGroups(GroupsAttrInterface a, GroupsAttrInterface b, bool orderMatters, int64_t rankCount = 0);
 
 /// The iota form with the same rows in the same order if there is one, else the attribute itself.
