@@ -35,7 +35,7 @@ struct Task {
   CollectiveSpec spec;
   int key = -1;              ///< only equal keys may share a bucket; -1: never bucketed
   bool asynchronous = true;  ///< false: must stay synchronous where it is
-  bool ordered = false;      ///< also keeps its place among the other ordered tasks (shares ranks on unordered channels)
+  bool ordered = false;      ///< also keeps its place among the other ordered and Nested tasks (shares ranks on unordered channels)
   // Nested
   int block = -1;
   double trips = 1;
@@ -81,6 +81,9 @@ struct BucketRule {
   Bytes firstCap{};          ///< 0: as cap; else the first bucket of each key closes at it (DDP's 1 MiB)
   bool scanPastDependents = false; ///< false: a bucket closes at the first collective that depends on it (XLA's combiner)
   int countCap = 1 << 30;
+  /// Walk in the order in which the operands are produced, not in the order of the text. Gradients are reduced in the order of
+  /// the parameters in many programs, which is the reverse of the order in which they are ready. DDP's rule (firstCap) implies it.
+  bool byReadiness = false;
 };
 
 /// Buckets of one block by the rule; never a cycle. Each bucket's candidate is the engine's own choice (cheapest, no noise).
@@ -88,9 +91,17 @@ std::vector<Bucket> bucketize(const Block &block, const BucketRule &rule);
 
 struct ListOptions {
   bool overlap = true;       ///< false: every collective blocks where it stands
-  int inFlight = 1;          ///< collectives in flight per fabric
-  Bytes memoryLimit{};       ///< 0: none
+  /// Collectives started and not yet awaited, per fabric, at any place of the order. (XLA's limit is one. The channel itself
+  /// always serves one at a time, so that with two, one runs and one is queued.)
+  int inFlight = 1;
+  Bytes memoryLimit{};       ///< 0: none; else a collective whose results need more memory than it frees starts early only below it
+  /// In: the time of one run of each earlier block; out: this block's time. Null: nested blocks are estimated.
   std::vector<Seconds> *times = nullptr;
+  /// While the next task of the program waits for a collective, run later ones that need not wait. False: the program's order.
+  bool fillWaits = false;
+  /// A collective waits for a lane, and the lane becomes free in the middle of the next kernel. The compute stream waits for the
+  /// lane if its own loss is at most `patience` times the lane's. 0: never.
+  double patience = 0;
 };
 
 /// List scheduling with tails: the compute order of the program is kept as far as dependences through buckets allow, starts go
@@ -98,8 +109,12 @@ struct ListOptions {
 BlockSchedule listSchedule(const Program &program, int block, std::vector<Bucket> buckets, const Pricer &pricer,
                            const ListOptions &options);
 
+/// All blocks, callees first: buckets by the rule, then the list scheduler.
+Schedule scheduleProgram(const Program &program, const BucketRule &rule, const Pricer &pricer, const ListOptions &options);
+
 enum class Policy { NoOverlap, PerTensor, Ddp25MiB, Xla30MiB, OneBucket, Braid };
 const char *name(Policy policy); ///< "no-overlap", "per-tensor", "ddp-25mib", "xla-30mib", "one-bucket", "braid"
+std::optional<Policy> parsePolicy(const std::string &name);
 
 //===- playing a schedule ---------------------------------------------------------------------------------------===//
 
@@ -121,6 +136,8 @@ struct Played {
 /// Time of one bucket's execution; `operation` numbers executions within a step.
 using CollectiveTime = std::function<Seconds(int block, int bucket, uint64_t operation)>;
 Played play(const Program &program, const Schedule &schedule, const Pricer &pricer, const CollectiveTime &time, bool timeline = false);
+/// Every collective at its candidate's price.
+Played playWithoutNoise(const Program &program, const Schedule &schedule, const Pricer &pricer, bool timeline = false);
 
 struct Quantiles {
   Seconds p50, p95, p99;     ///< of one step, all draws fresh
@@ -147,6 +164,13 @@ struct Peak {
   int event = -1;            ///< index in the order where the peak is
 };
 Peak peakMemory(const Program &program, const Schedule &schedule);
+/// What holds the memory at the peak: the largest results first, by the name of the task that made them.
+std::vector<std::pair<std::string, Bytes>> liveAtPeak(const Program &program, const Schedule &schedule, const Peak &peak,
+                                                      size_t count = 5);
+
+/// Played schedules as Chrome trace events: one process each, named; tracks "compute", "intra-host", "inter-host". Returns an
+/// empty string, or an error.
+std::string writeTimeline(const std::vector<std::pair<std::string, Played>> &processes, const std::string &path);
 
 //===- proof ----------------------------------------------------------------------------------------------------===//
 
@@ -160,7 +184,9 @@ Bound lowerBound(const Program &program, const Pricer &pricer);
 
 /// Checks a schedule without sharing code with the scheduler: every task once, dependences, one compute stream, buckets of one
 /// key, start before wait before reader, in-flight cap, memory. Empty string, or the violated rule with the tasks' names.
-std::string verifySchedule(const Program &program, const Schedule &schedule, const ListOptions &options);
+/// The in-flight cap holds per fabric, which only a pricer knows: without one it is checked over both together (twice the cap).
+std::string verifySchedule(const Program &program, const Schedule &schedule, const ListOptions &options,
+                           const Pricer *pricer = nullptr);
 
 //===- planning -------------------------------------------------------------------------------------------------===//
 

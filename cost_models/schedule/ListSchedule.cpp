@@ -1,0 +1,372 @@
+//===- ListSchedule.cpp - list scheduling of one block on a simulated clock -------------------------------------===//
+//
+// One compute stream and one channel per fabric, played while the order is written. At every boundary between kernels:
+//   1. a fabric with a free lane takes, of the collectives whose operands are there, the one with the longest tail (longest
+//      path to the end of the block). Starting more than the channel can serve would gain nothing and hold memory.
+//   2. the compute stream takes the next task of the program whose operands are there.
+//   3. if it has to wait for a collective, the clock jumps to the next end of one.
+// A wait is written late: before the first reader, before a start that needs its lane, before a nested block or a barrier, or
+// at the end of the block.
+//
+// Collectives that need more memory than they free (gathers of parameters, whose operands are there from the beginning) are
+// released just in time: when the compute left before their first reader is what they, and all that must come after them on
+// the channel, need, and a margin of one more collective. With a memory limit also only if they fit.
+//
+// "Placed": a compute task that has run, a collective that could be started. A task is a candidate when its predecessors are
+// placed, since starting what it needs and waiting is always possible then.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "schedule/Contraction.h"
+#include "schedule/Release.h"
+#include <algorithm>
+#include <queue>
+#include <set>
+
+using namespace braid::cost;
+
+namespace {
+
+class Scheduler {
+public:
+  Scheduler(const Program &program, int block, const Contraction &graph, const Pricer &pricer, const ListOptions &options,
+            const std::vector<Seconds> &durations, const std::vector<int> &base)
+      : graph(graph), options(options), durations(durations), base(base), fabrics(graph.buckets.size()),
+        release(program, block, graph, options.memoryLimit, durations, base), nodes(graph.nodes.size()), ready{std::set<int, Order>(Order{this}), std::set<int, Order>(Order{this})} {
+    for (size_t b = 0; b < fabrics.size(); ++b)
+      fabrics[b] = int(pricer.fabric(mergedSpec(graph.block, graph.buckets[b])));
+    for (auto node = base.rbegin(); node != base.rend(); ++node) {
+      double tail = 0;
+      for (int reader : graph.nodes[*node].readers)
+        tail = std::max(tail, durations[reader].value + nodes[reader].tail);
+      nodes[*node].tail = tail;
+      nodes[*node].missing = int(graph.nodes[*node].operands.size() + graph.nodes[*node].chain.size());
+    }
+    release.setFabrics(fabrics);
+  }
+
+  std::vector<Event> run() {
+    for (size_t first = 0; first < base.size();) { // `base` goes segment by segment
+      segment = graph.nodes[base[first]].segment;
+      size_t last = first;
+      for (; last < base.size() && graph.nodes[base[last]].segment == segment; ++last)
+        if (nodes[base[last]].missing == 0)
+          offer(base[last]);
+      runSegment();
+      first = last;
+    }
+    return std::move(order);
+  }
+
+  Seconds time() const { return {clock}; }
+
+private:
+  struct State {
+    double tail = 0;
+    int missing = 0;       // predecessors not placed
+    int unfinished = 0;    // operands that are collectives not yet at their end
+    bool offered = false, started = false, finished = false, awaited = false;
+    double end = 0;        // of a collective in flight
+  };
+  struct Order { // of the queue: longest tail, then earliest in the program
+    const Scheduler *scheduler;
+    bool operator()(int a, int b) const {
+      double ta = scheduler->nodes[a].tail, tb = scheduler->nodes[b].tail;
+      return ta != tb ? ta > tb : std::make_pair(scheduler->graph.nodes[a].position, a) < std::make_pair(scheduler->graph.nodes[b].position, b);
+    }
+  };
+  using ByPosition = std::set<std::pair<int, int>>; // position, node
+
+  bool queued(int node) const { return graph.isBucket(node) && !graph.nodes[node].blocking; }
+
+  /// Predecessors are placed. A collective is placed itself by that; a compute task becomes a candidate.
+  void offer(int node) {
+    std::vector<int> stack{node};
+    while (!stack.empty()) {
+      int n = stack.back();
+      stack.pop_back();
+      if (nodes[n].offered || graph.nodes[n].segment != segment)
+        continue;
+      nodes[n].offered = true;
+      if (!queued(n)) {
+        for (int operand : graph.nodes[n].operands)
+          nodes[n].unfinished += queued(operand) && !nodes[operand].finished;
+        (nodes[n].unfinished ? blocked : runnable).insert({graph.nodes[n].position, n});
+        continue;
+      }
+      ready[fabrics[n]].insert(n);
+      place(n, stack);
+    }
+  }
+  void place(int node, std::vector<int> &stack) {
+    for (const std::vector<int> *next : {&graph.nodes[node].readers, &graph.nodes[node].followers})
+      for (int m : *next)
+        if (--nodes[m].missing == 0)
+          stack.push_back(m);
+  }
+  void placeRun(int node) {
+    std::vector<int> stack;
+    place(node, stack);
+    for (int m : stack)
+      offer(m);
+  }
+
+  void finishUntil(double time) {
+    while (!ends.empty() && ends.top().first <= time) {
+      int bucket = ends.top().second;
+      ends.pop();
+      if (nodes[bucket].finished)
+        continue;
+      nodes[bucket].finished = true;
+      if (!queued(bucket))
+        continue;
+      for (int reader : graph.nodes[bucket].readers)
+        if (!queued(reader) && nodes[reader].offered && --nodes[reader].unfinished == 0) {
+          std::pair<int, int> entry{graph.nodes[reader].position, reader};
+          blocked.erase(entry);
+          runnable.insert(entry);
+        }
+    }
+  }
+
+  void await(int bucket) {
+    if (nodes[bucket].awaited)
+      return;
+    order.push_back({Event::Wait, bucket});
+    nodes[bucket].awaited = true;
+    std::vector<int> &flight = inFlight[fabrics[bucket]];
+    flight.erase(std::find(flight.begin(), flight.end(), bucket));
+    clock = std::max(clock, nodes[bucket].end);
+    finishUntil(clock);
+  }
+  void awaitAll() {
+    for (std::vector<int> &flight : inFlight)
+      while (!flight.empty())
+        await(flight.front());
+  }
+
+  /// Now, whatever must be started and awaited before it.
+  void start(int bucket) {
+    if (nodes[bucket].started)
+      return;
+    for (int earlier : graph.nodes[bucket].chain)
+      if (queued(earlier))
+        start(earlier);
+    for (int operand : graph.nodes[bucket].operands)
+      if (queued(operand)) {
+        start(operand);
+        await(operand);
+      }
+    int fabric = fabrics[bucket];
+    while (int(inFlight[fabric].size()) >= std::max(1, options.inFlight))
+      await(inFlight[fabric].front());
+    order.push_back({Event::Start, bucket});
+    nodes[bucket].started = true;
+    ready[fabric].erase(bucket);
+    inFlight[fabric].push_back(bucket);
+    nodes[bucket].end = channelFree[fabric] = std::max(clock, channelFree[fabric]) + durations[bucket].value;
+    ends.push({nodes[bucket].end, bucket});
+    release.started(bucket);
+  }
+
+  bool laneFree(int fabric) const {
+    return int(inFlight[fabric].size()) < std::max(1, options.inFlight) || nodes[inFlight[fabric].front()].end <= clock;
+  }
+  /// Without the compute stream losing time: its operands have ended, what it must follow has begun.
+  bool startable(int bucket) const {
+    for (int earlier : graph.nodes[bucket].chain)
+      if (queued(earlier) && !nodes[earlier].started)
+        return false;
+    for (int operand : graph.nodes[bucket].operands)
+      if (queued(operand) && !nodes[operand].finished)
+        return false;
+    return true;
+  }
+  int nextToStart(int fabric) {
+    for (int bucket : ready[fabric])
+      if (startable(bucket) && release.allows(bucket))
+        return bucket;
+    return -1;
+  }
+  void startReady() {
+    for (int fabric : {0, 1})
+      while (laneFree(fabric)) {
+        int bucket = nextToStart(fabric);
+        if (bucket < 0)
+          break;
+        start(bucket);
+      }
+  }
+
+  /// The compute stream has nothing else to do: starts what `node` needs if a lane is free, else the clock goes on.
+  void stall(int node) {
+    std::vector<int> stack = graph.nodes[node].operands;
+    bool started = false;
+    while (!stack.empty()) {
+      int n = stack.back();
+      stack.pop_back();
+      if (!queued(n) || nodes[n].started)
+        continue;
+      if (startable(n) && laneFree(fabrics[n])) {
+        start(n);
+        started = true;
+        continue;
+      }
+      for (const std::vector<int> *before : {&graph.nodes[n].operands, &graph.nodes[n].chain})
+        stack.insert(stack.end(), before->begin(), before->end());
+    }
+    if (started)
+      return;
+    if (ends.empty()) { // everything in flight has ended, and a lane is held by it
+      for (int operand : graph.nodes[node].operands)
+        if (queued(operand))
+          start(operand);
+      return;
+    }
+    clock = std::max(clock, ends.top().first);
+    finishUntil(clock);
+  }
+
+  /// True if the compute stream rather waits for a lane than to let a collective wait for the end of `node`.
+  bool waitForLane(int node) {
+    double after = clock + durations[node].value, until = 0;
+    for (int fabric : {0, 1}) {
+      if (laneFree(fabric))
+        continue;
+      double free = nodes[inFlight[fabric].front()].end;
+      if (free < after && free - clock <= options.patience * (after - free) && nextToStart(fabric) >= 0)
+        until = std::max(until, free);
+    }
+    if (until <= clock)
+      return false;
+    clock = until;
+    finishUntil(clock);
+    return true;
+  }
+
+  void runNode(int node) {
+    runnable.erase({graph.nodes[node].position, node});
+    for (int earlier : graph.nodes[node].chain)
+      if (queued(earlier))
+        start(earlier);
+    for (int operand : graph.nodes[node].operands)
+      if (queued(operand))
+        await(operand);
+    if (graph.isBucket(node)) { // a blocking one
+      start(node);
+      await(node);
+    } else {
+      const Task &task = graph.block.tasks[graph.nodes[node].task];
+      if (task.kind == Task::Nested || task.kind == Task::Barrier)
+        awaitAll();
+      order.push_back({Event::Run, graph.nodes[node].task});
+      clock += durations[node].value;
+    }
+    finishUntil(clock);
+    release.ran(node);
+    placeRun(node);
+  }
+
+  void runSegment() {
+    while (true) {
+      finishUntil(clock);
+      startReady();
+      int node = -1;
+      if (!runnable.empty())
+        node = runnable.begin()->second;
+      if (!blocked.empty() && (node < 0 || (!options.fillWaits && *blocked.begin() < *runnable.begin()))) {
+        stall(blocked.begin()->second);
+        continue;
+      }
+      if (node >= 0) {
+        if (options.patience <= 0 || !waitForLane(node))
+          runNode(node);
+        continue;
+      }
+      bool left = false;
+      for (std::set<int, Order> &queue : ready)
+        if ((left = !queue.empty())) {
+          start(*queue.begin());
+          break;
+        }
+      if (!left)
+        break;
+    }
+    awaitAll();
+  }
+
+  const Contraction &graph;
+  const ListOptions &options;
+  const std::vector<Seconds> &durations;
+  const std::vector<int> &base;
+  std::vector<int> fabrics; // of each bucket
+  Release release;
+  std::vector<State> nodes;
+  int segment = 0;
+  double clock = 0, channelFree[2] = {0, 0};
+  std::set<int, Order> ready[2];  // collectives that could be started
+  std::vector<int> inFlight[2];   // started and not awaited, in order
+  ByPosition runnable, blocked;   // compute tasks; blocked ones wait for a collective's end
+  using End = std::pair<double, int>;
+  std::priority_queue<End, std::vector<End>, std::greater<End>> ends;
+  std::vector<Event> order;
+};
+
+/// A guess for nested blocks whose time nobody gave: every collective at its cheapest, one after another with compute.
+Seconds roughTime(const Program &program, int block, const Pricer &pricer) {
+  Seconds total;
+  for (const Task &task : program.blocks[block].tasks)
+    if (task.kind == Task::Collective)
+      total += pricer.candidates(task.spec).front().time;
+    else if (task.kind == Task::Nested)
+      total += task.trips * roughTime(program, task.block, pricer);
+    else
+      total += task.duration;
+  return total;
+}
+
+} // namespace
+
+BlockSchedule braid::cost::listSchedule(const Program &program, int block, std::vector<Bucket> buckets, const Pricer &pricer,
+                                        const ListOptions &options) {
+  const Block &body = program.blocks[block];
+  Contraction graph(body, std::move(buckets));
+  std::vector<Seconds> durations(graph.nodes.size());
+  for (size_t n = 0; n < durations.size(); ++n) {
+    if (graph.isBucket(int(n))) {
+      const std::vector<Candidate> &candidates = pricer.candidates(mergedSpec(body, graph.buckets[n]));
+      durations[n] = candidates[graph.buckets[n].candidate].time;
+      continue;
+    }
+    const Task &task = body.tasks[graph.nodes[n].task];
+    if (task.kind != Task::Nested)
+      durations[n] = task.duration;
+    else if (options.times && int(options.times->size()) > task.block)
+      durations[n] = task.trips * (*options.times)[task.block];
+    else
+      durations[n] = task.trips * roughTime(program, task.block, pricer);
+  }
+
+  BlockSchedule schedule;
+  std::vector<int> base = graph.programOrder();
+  Seconds total;
+  if (options.overlap) {
+    Scheduler scheduler(program, block, graph, pricer, options, durations, base);
+    schedule.order = scheduler.run();
+    total = scheduler.time();
+  } else {
+    for (int node : base) {
+      total += durations[node];
+      if (!graph.isBucket(node)) {
+        schedule.order.push_back({Event::Run, graph.nodes[node].task});
+        continue;
+      }
+      schedule.order.push_back({Event::Start, node});
+      schedule.order.push_back({Event::Wait, node});
+    }
+  }
+  schedule.buckets = std::move(graph.buckets);
+  if (options.times) {
+    options.times->resize(std::max(options.times->size(), size_t(block) + 1));
+    (*options.times)[block] = total;
+  }
+  return schedule;
+}

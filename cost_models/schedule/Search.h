@@ -1,0 +1,22 @@
+//===- Search.h - the plan's candidates -------------------------------------------------------------------------===//
+#ifndef BRAID_COST_MODELS_SCHEDULE_SEARCH_H
+#define BRAID_COST_MODELS_SCHEDULE_SEARCH_H
+
+#include "braid/cost_models/Schedule.h"
+
+namespace braid::cost {
+
+/// The schedule of a baseline (every policy but Braid).
+Schedule baselineSchedule(const Program &program, const Pricer &pricer, Policy policy, int inFlight);
+
+/// Fills what a schedule's result reports: times without noise, quantiles, objective, counts, bytes, peak.
+void measure(PolicyResult &result, const Program &program, const Pricer &pricer, const PlanOptions &options);
+
+/// The best schedule by the objective within the memory limit, of the search's own and the baselines (measured). Never worse
+/// than the best baseline within the limit, since those are candidates. Ties go to fewer launches, then to the earlier one.
+PolicyResult searchPlan(const Program &program, const Pricer &pricer, const PlanOptions &options,
+                        const std::vector<PolicyResult> &baselines);
+
+} // namespace braid::cost
+
+#endif

@@ -1,0 +1,67 @@
+//===- Play.cpp - one step of a schedule ------------------------------------------------------------------------===//
+#include "simulate/Flatten.h"
+
+using namespace braid::cost;
+
+namespace {
+
+/// Fills the timeline.
+class Recorder {
+public:
+  static constexpr int shownTrips = 64;
+  Recorder(const Program &program, const Schedule &schedule, std::vector<Interval> *timeline)
+      : program(program), schedule(schedule), timeline(timeline) {}
+
+  void compute(int block, const FlatEvent &event, double begin, double end) {
+    if (timeline && end > begin)
+      timeline->push_back({program.blocks[block].tasks[event.index].name, {begin}, {end}, -1, Fabric::Inter, block});
+  }
+  void collective(int block, const FlatEvent &event, double begin, double end) {
+    if (!timeline)
+      return;
+    const Block &body = program.blocks[block];
+    const Bucket &bucket = schedule.blocks[block].buckets[event.index];
+    std::string name = body.tasks[bucket.tasks.front()].name;
+    if (bucket.tasks.size() > 1)
+      name += " and " + std::to_string(bucket.tasks.size() - 1) + " more";
+    name += ", " + toString(mergedSpec(body, bucket).bytes);
+    timeline->push_back({std::move(name), {begin}, {end}, event.index, Fabric(event.fabric), block});
+  }
+
+private:
+  const Program &program;
+  const Schedule &schedule;
+  std::vector<Interval> *timeline;
+};
+
+template <class Time> Played playWith(const Program &program, const Schedule &schedule, const Pricer &pricer, Time time, bool timeline) {
+  Played played;
+  FlatProgram flat = flatten(program, schedule, pricer, /*merge=*/!timeline);
+  FlatTimes times;
+  if (timeline) {
+    Recorder recorder(program, schedule, &played.timeline);
+    times = StepPlayer<Time, Recorder>(flat, time, recorder).step();
+  } else {
+    NoWatcher nobody;
+    times = StepPlayer<Time, NoWatcher>(flat, time, nobody).step();
+  }
+  played.total = {times.total};
+  played.compute = {times.compute};
+  played.exposed = {times.exposed};
+  return played;
+}
+
+} // namespace
+
+Played braid::cost::play(const Program &program, const Schedule &schedule, const Pricer &pricer, const CollectiveTime &time,
+                         bool timeline) {
+  auto asked = [&](int block, const FlatEvent &event, const Candidate &, uint64_t operation) {
+    return time(block, event.index, operation).value;
+  };
+  return playWith(program, schedule, pricer, asked, timeline);
+}
+
+Played braid::cost::playWithoutNoise(const Program &program, const Schedule &schedule, const Pricer &pricer, bool timeline) {
+  auto price = [](int, const FlatEvent &event, const Candidate &, uint64_t) { return event.value; };
+  return playWith(program, schedule, pricer, price, timeline);
+}

@@ -1,0 +1,99 @@
+//===- Quantiles.cpp - the distribution of a schedule's step time, by sampling ----------------------------------===//
+//
+// Draws are functions of (seed, job, step, operation): two policies sampled with one seed meet the same jobs and steps
+// (common random numbers), so that their difference has less noise than either.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "simulate/Flatten.h"
+
+using namespace braid::cost;
+
+namespace {
+
+class Sampler {
+public:
+  Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed)
+      : flat(flatten(program, schedule, pricer, /*merge=*/true)), draw{&pricer, seed, this}, engine(flat, draw, nobody) {}
+  Sampler(const Sampler &) = delete;
+
+  double step(uint64_t ofJob, uint64_t number) {
+    job = ofJob;
+    stepNumber = number;
+    return engine.step().total;
+  }
+
+private:
+  struct Draw {
+    const Pricer *pricer;
+    uint64_t seed;
+    const Sampler *sampler;
+    double operator()(int, const FlatEvent &event, const Candidate &candidate, uint64_t operation) const {
+      return pricer->draw(candidate, Fabric(event.fabric), seed, sampler->job, sampler->stepNumber, operation).value;
+    }
+  };
+  FlatProgram flat;
+  NoWatcher nobody;
+  Draw draw;
+  uint64_t job = 0, stepNumber = 0;
+  StepPlayer<Draw, NoWatcher> engine;
+};
+
+/// Linear interpolation between order statistics; `sorted` is not empty.
+double quantileOf(const std::vector<double> &sorted, double q) {
+  double place = q * double(sorted.size() - 1);
+  size_t below = size_t(place);
+  if (below + 1 >= sorted.size())
+    return sorted.back();
+  return sorted[below] + (place - double(below)) * (sorted[below + 1] - sorted[below]);
+}
+
+/// Half the distance of the order statistics one binomial standard deviation around the quantile.
+double standardErrorOf(const std::vector<double> &sorted, double q) {
+  double spread = std::sqrt(q * (1 - q) / double(sorted.size()));
+  return (quantileOf(sorted, std::min(1.0, q + spread)) - quantileOf(sorted, std::max(0.0, q - spread))) / 2;
+}
+
+bool deterministic(const Pricer &pricer) {
+  return pricer.cluster().intra.profile.deterministic() && pricer.cluster().inter.profile.deterministic();
+}
+
+std::vector<double> freshSteps(const Program &program, const Schedule &schedule, const Pricer &pricer, const SampleOptions &options) {
+  Sampler sampler(program, schedule, pricer, options.seed);
+  std::vector<double> times(size_t(std::max(1, options.samples)));
+  for (size_t i = 0; i < times.size(); ++i)
+    times[i] = sampler.step(i, 0);
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+} // namespace
+
+Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer, const SampleOptions &options) {
+  if (deterministic(pricer)) {
+    Seconds total = playWithoutNoise(program, schedule, pricer).total;
+    return {total, total, total, {}, {}};
+  }
+  std::vector<double> times = freshSteps(program, schedule, pricer, options);
+  return {{quantileOf(times, 0.5)},
+          {quantileOf(times, 0.95)},
+          {quantileOf(times, 0.99)},
+          {standardErrorOf(times, 0.5)},
+          {standardErrorOf(times, 0.99)}};
+}
+
+Seconds braid::cost::objective(const Program &program, const Schedule &schedule, const Pricer &pricer, const Objective &objective,
+                               const SampleOptions &options) {
+  if (deterministic(pricer))
+    return playWithoutNoise(program, schedule, pricer).total;
+  if (objective.kind == ObjectiveKind::Serving)
+    return {quantileOf(freshSteps(program, schedule, pricer, options), objective.quantile)};
+  Sampler sampler(program, schedule, pricer, options.seed);
+  std::vector<double> means(size_t(std::max(1, options.jobs)));
+  for (size_t job = 0; job < means.size(); ++job) {
+    double sum = 0;
+    for (int step = 0; step < std::max(1, options.steps); ++step)
+      sum += sampler.step(job, uint64_t(step));
+    means[job] = sum / std::max(1, options.steps);
+  }
+  std::sort(means.begin(), means.end());
+  return {quantileOf(means, objective.quantile)};
+}
