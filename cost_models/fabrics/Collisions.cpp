@@ -12,6 +12,11 @@
 namespace braid::cost {
 
 double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, uint64_t job) {
+  // A leaf that is not oversubscribed has at most as many line-rate flows as uplinks: more flows are more leaves.
+  return drawJobCollision(profile, flows, 0, seed, job);
+}
+
+double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, uint64_t seed, uint64_t job) {
   int uplinks = profile.collisionUplinks, split = std::max(1, profile.collisionFlowsPerNic);
   if (uplinks <= 0 || flows <= 1)
     return 1;
@@ -19,12 +24,12 @@ double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, 
   place.seed = seed;
   place.job = job;
   place.purpose = purpose::jobCollision;
-  // A leaf that is not oversubscribed has at most as many line-rate flows as uplinks: more flows are more leaves.
+  int perLeaf = flowsPerLeaf > 0 ? flowsPerLeaf : uplinks;
   int worst = 1;
   std::vector<int> balls(uplinks);
-  for (int first = 0; first < flows; first += uplinks) {
+  for (int first = 0; first < flows; first += perLeaf) {
     std::fill(balls.begin(), balls.end(), 0);
-    for (int flow = first; flow < std::min(first + uplinks, flows); ++flow)
+    for (int flow = first; flow < std::min(first + perLeaf, flows); ++flow)
       for (int part = 0; part < split; ++part) {
         place.where = flow;
         place.message = part;

@@ -24,8 +24,9 @@ std::unique_ptr<EngineModel> makeBraidEngine(const Cluster &cluster, const Place
 /// Nothing to do: every group is one rank, or no pair joins two.
 Candidate nothingToDo();
 
-/// Flows of line rate that are hashed over a leaf's uplinks; 0 where the topology has none on the way.
-int hashedFlows(const Cluster &cluster, int flows);
+/// What the flows over leaf switches' uplinks do: collisions are drawn from them, and where more leave a leaf than it has
+/// uplinks the transfer takes longer without any noise.
+void addUplinks(Candidate &candidate, const UplinkFlows &flows, const Cluster &cluster);
 
 } // namespace braid::cost
 

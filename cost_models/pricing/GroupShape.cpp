@@ -1,6 +1,7 @@
 //===- GroupShape.cpp - groups of ranks, seen from hosts and NICs -----------------------------------------------===//
 #include "pricing/GroupShape.h"
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -31,6 +32,73 @@ static Usage usageOf(const std::vector<int> &group, const Cluster &cluster, cons
   return usage;
 }
 
+//===- uplinks --------------------------------------------------------------------------------------------------===//
+
+static int podOf(int host, const Cluster &cluster) { return cluster.hostsPerLeaf > 0 ? host / cluster.hostsPerLeaf : 0; }
+
+int uplinksPerLeaf(const Cluster &cluster) {
+  int hosts = cluster.hostsPerLeaf > 0 ? std::min(cluster.hosts, cluster.hostsPerLeaf) : cluster.hosts;
+  int down = cluster.topology == "rail_optimized" ? hosts : hosts * cluster.nicsPerHost;
+  return std::max(1, int(std::floor(down / std::max(1.0, cluster.oversubscription) + 1e-9)));
+}
+
+namespace {
+/// Line-rate flows that leave each leaf, summed over groups.
+class Uplinks {
+public:
+  explicit Uplinks(const Cluster &cluster) : cluster(cluster) {}
+  /// `rate` of what each of these NICs sends (NIC -> the group's part of it) goes from one host to another.
+  void add(int from, int to, const std::map<int, double> &nics, double rate) {
+    if (podOf(from, cluster) == podOf(to, cluster))
+      return; // rails are kept: NIC i sends to NIC i
+    for (auto [nic, share] : nics)
+      load[{podOf(from, cluster), cluster.topology == "rail_optimized" ? nic : 0}] += rate * share;
+  }
+  UplinkFlows flows(int streams) const {
+    UplinkFlows flows;
+    flows.streams = streams;
+    for (auto &[leaf, sum] : load) {
+      int whole = int(std::ceil(sum - 1e-9));
+      flows.total += whole;
+      flows.perLeaf = std::max(flows.perLeaf, whole);
+    }
+    return flows;
+  }
+
+private:
+  const Cluster &cluster;
+  std::map<std::pair<int, int>, double> load;
+};
+} // namespace
+
+/// Parent of a position 1 .. n of the in-order binary tree (odd positions are leaves); 0 for the root.
+static int treeParent(int position, int n) {
+  int bit = position & -position, parent = (position ^ bit) | (bit << 1);
+  return parent <= n ? parent : position ^ bit;
+}
+
+/// Neighbours in a ring and in two trees over the hosts of one group, in the order of its ranks; a tree's streams are a
+/// quarter of what a host sends (half of it on two hosts), each way.
+static void addNeighbours(const std::vector<int> &hosts, const std::vector<std::map<int, double>> &nics, Uplinks &ring,
+                          Uplinks &tree, Uplinks &everybody) {
+  int n = int(hosts.size());
+  double part = n == 2 ? 0.5 : 0.25;
+  for (int i = 0; i < n; ++i) {
+    ring.add(hosts[i], hosts[(i + 1) % n], nics[i], 1);
+    if (int parent = treeParent(i + 1, n))
+      for (bool mirrored : {false, true}) {
+        int a = mirrored ? n - 1 - i : i, b = mirrored ? n - parent : parent - 1;
+        tree.add(hosts[a], hosts[b], nics[a], part);
+        tree.add(hosts[b], hosts[a], nics[b], part);
+      }
+    for (int j = 0; j < n; ++j)
+      if (j != i)
+        everybody.add(hosts[i], hosts[j], nics[i], 1.0 / (n - 1));
+  }
+}
+
+//===- groups ---------------------------------------------------------------------------------------------------===//
+
 GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Placement &placement) {
   std::vector<std::vector<int>> rows = groups.groups;
   if (rows.empty()) { // no groups: one group of all ranks
@@ -49,7 +117,7 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
           ++users[{host, nic}];
   }
   GroupLayout layout;
-  layout.nicsInUse = int(users.size());
+  Uplinks ring(cluster), tree(cluster), everybody(cluster);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].empty())
       continue;
@@ -61,17 +129,29 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
       shape.perHost = std::max(shape.perHost, ++perHost[deviceOf(rank, placement) / cluster.devicesPerHost]);
     if (shape.hosts > 1) {
       shape.nics = cluster.nicsPerHost;
-      for (auto &[host, nics] : usages[i]) {
-        double share = 0;
-        for (int nic : nics)
-          share += 1.0 / users[{host, nic}];
-        shape.nics = std::min(shape.nics, share);
+      std::vector<int> order; // hosts as the group's ranks meet them
+      for (int rank : rows[i]) {
+        int host = deviceOf(rank, placement) / cluster.devicesPerHost;
+        if (std::find(order.begin(), order.end(), host) == order.end())
+          order.push_back(host);
       }
+      std::vector<std::map<int, double>> shares; // of the order's hosts: NIC -> the part of it that is this group's
+      for (int host : order) {
+        double sum = 0;
+        shares.emplace_back();
+        for (int nic : usages[i][host])
+          sum += shares.back()[nic] = 1.0 / users[{host, nic}];
+        shape.nics = std::min(shape.nics, sum);
+      }
+      addNeighbours(order, shares, ring, tree, everybody);
     }
     layout.hosts = std::max(layout.hosts, shape.hosts);
     if (std::find(layout.shapes.begin(), layout.shapes.end(), shape) == layout.shapes.end())
       layout.shapes.push_back(shape);
   }
+  layout.ring = ring.flows(1);
+  layout.tree = tree.flows(layout.hosts == 2 ? 2 : 4);
+  layout.everybody = everybody.flows(std::max(1, layout.hosts - 1));
   if (layout.shapes.empty())
     layout.shapes.push_back(GroupShape());
   return layout;
@@ -81,6 +161,7 @@ PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, co
   PermuteLayout layout;
   std::map<std::tuple<int, int, bool>, double> load; // (host, NIC, outgoing) -> messages
   std::set<int> hosts;
+  Uplinks uplinks(cluster);
   for (auto [source, target] : groups.pairs) {
     int from = deviceOf(source, placement), to = deviceOf(target, placement);
     int fromHost = from / cluster.devicesPerHost, toHost = to / cluster.devicesPerHost;
@@ -91,6 +172,8 @@ PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, co
       continue;
     }
     ++layout.interPairs;
+    auto [nic, end] = nicsOf(from % cluster.devicesPerHost, cluster);
+    uplinks.add(fromHost, toHost, {{nic, 1.0}}, 1);
     for (bool outgoing : {true, false}) {
       auto [first, last] = nicsOf((outgoing ? from : to) % cluster.devicesPerHost, cluster);
       for (int nic = first; nic < last; ++nic) {
@@ -100,6 +183,7 @@ PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, co
       }
     }
   }
+  layout.uplinks = uplinks.flows(1);
   layout.hosts = layout.interPairs ? int(hosts.size()) : 1;
   return layout;
 }

@@ -21,11 +21,18 @@ struct GroupShape {
   }
 };
 
+/// What leaves leaf switches upwards, counted in flows of a NIC's line rate.
+struct UplinkFlows {
+  int total = 0;
+  int perLeaf = 0;  ///< of the leaf with the most
+  int streams = 1;  ///< connections that one such flow consists of: a ring's host sends to one other, a tree's to several
+};
+
 /// All groups of a collective. Their ranks move at once, so the price is that of the costliest shape.
 struct GroupLayout {
   std::vector<GroupShape> shapes; ///< distinct, in the order of the groups
-  int nicsInUse = 0;              ///< over all hosts: line-rate flows between hosts in flight at once
   int hosts = 1;                  ///< most hosts that one group touches
+  UplinkFlows ring, tree, everybody; ///< of a ring or the two trees over hosts in rank order; of all_to_all
 };
 
 GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
@@ -36,8 +43,12 @@ struct PermuteLayout {
   int intraPairs = 0;      ///< pairs on one host, other than a rank with itself
   double nicLoad = 0;      ///< messages through one direction of the busiest NIC
   int hosts = 1;           ///< hosts that exchange messages
+  UplinkFlows uplinks;
 };
 PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
+
+/// Uplinks of one leaf switch.
+int uplinksPerLeaf(const Cluster &cluster);
 
 } // namespace braid::cost
 

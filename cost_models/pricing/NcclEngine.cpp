@@ -14,7 +14,17 @@ Candidate nothingToDo() {
   return c;
 }
 
-int hashedFlows(const Cluster &cluster, int flows) { return cluster.topology == "single_switch" ? 0 : flows; }
+void addUplinks(Candidate &c, const UplinkFlows &flows, const Cluster &cluster) {
+  c.flows = flows.total;
+  c.flowsPerLeaf = flows.perLeaf;
+  c.streamsPerNic *= flows.streams;
+  double crowd = double(flows.perLeaf) / uplinksPerLeaf(cluster);
+  if (crowd > 1) {
+    addTerm(c, &Candidate::wire, "crowded uplinks", c.wire * (crowd - 1),
+            text("%d flows of line rate leave a leaf switch that has %d uplinks", flows.perLeaf, uplinksPerLeaf(cluster)));
+    sumUp(c);
+  }
+}
 
 namespace {
 
@@ -40,7 +50,8 @@ public:
     if (all.empty())
       return {nothingToDo()};
     for (Candidate &c : all) // all groups run at once: their flows meet on the uplinks
-      c.flows = layout.hosts > 1 ? hashedFlows(cluster, layout.nicsInUse) : 0;
+      addUplinks(c, spec.kind == CollectiveKind::AllToAll ? layout.everybody : c.algorithm == "tree" ? layout.tree : layout.ring,
+                 cluster);
     return all;
   }
 
@@ -63,7 +74,7 @@ private:
     if (layout.interPairs + layout.intraPairs == 0)
       return nothingToDo();
     Candidate c = ncclPermute(spec.bytes, layout, cluster);
-    c.flows = hashedFlows(cluster, c.flows);
+    addUplinks(c, layout.uplinks, cluster);
     return c;
   }
 

@@ -197,9 +197,7 @@ private:
     if (hosts > 1) {
       c.why.parts.back().parts = {{"links busy", wire, "grows when flows collide", {}},
                                   {"protocol and algorithm", time - wire, "does not", {}}};
-      int perNic = std::max(1, int(std::lround(channels / std::max(1.0, q.shape.nics))));
-      // Neighbours that a host sends to: one in a ring, parents and children in the two trees.
-      c.streamsPerNic = perNic * (algorithm == Ring ? 1 : hosts == 2 ? 2 : 4);
+      c.streamsPerNic = std::max(1, int(std::lround(channels / std::max(1.0, q.shape.nics)))); // each channel connects
     }
   }
 

@@ -74,7 +74,7 @@ Candidate ncclAllToAll(const NcclQuestion &question, const Cluster &cluster) {
     interPeers = std::max(interPeers, shape.ranks - shape.ranks / shape.hosts);
   Candidate c = pointToPoint(cluster, message, shape.perHost - 1, interPeers, interPeers, rate);
   c.nodes = shape.hosts;
-  c.streamsPerNic = std::max(1, interPeers);
+  c.streamsPerNic = shape.perHost; // and other hosts, see UplinkFlows
   return c;
 }
 
@@ -82,7 +82,6 @@ Candidate ncclPermute(Bytes bytes, const PermuteLayout &layout, const Cluster &c
   bool inter = layout.interPairs > 0;
   Candidate c = pointToPoint(cluster, double(bytes.value), layout.intraPairs > 0, inter, layout.nicLoad, perNic(cluster));
   c.nodes = layout.hosts;
-  c.flows = layout.interPairs;
   if (inter) // every message must arrive
     c.noisePerMessage = maximumNoise(cluster.inter.profile.bulkSigma, layout.interPairs);
   return c;

@@ -25,7 +25,7 @@ struct Lane {
 };
 
 struct Message {
-  int path = 0;
+  Topology::Path path;
   int hop = 0;
   int source = 0;
   int targetLane = 0;
@@ -91,7 +91,9 @@ private:
   void push(double time, int rank, Event::Kind kind, int index) { events.push({time, rank, number++, kind, index}); }
 
   double bytesOf(const Lane &lane, const Step &step) const {
-    return double(options.buffer.value) / ranks[lane.rank].program.chunks * step.count;
+    const algorithms::StepProgram &program = ranks[lane.rank].program;
+    return double(algorithms::bufferBytes(program.collective, program.ranks, options.operand.value)) / program.chunks *
+           step.count;
   }
 
   /// Messages from one rank to one lane that were delivered and not yet received, and the last delivery's time.
@@ -140,12 +142,11 @@ private:
   void send(Lane &lane, const Step &step, int peer, double time) {
     Message message;
     message.source = lane.rank;
-    message.path = network.pathOf[size_t(lane.rank) * network.ranks + peer];
+    message.path = network.topology.path(network.deviceOf[lane.rank], network.deviceOf[peer]);
     message.targetLane = peer * channels + lane.channel;
     message.bytes = bytesOf(lane, step);
     if (options.excess)
-      message.excess =
-          options.excess(lane.rank, uint64_t(lane.channel) << 32 | lane.sent, network.paths[message.path]).value;
+      message.excess = options.excess(lane.rank, peer, uint64_t(lane.channel) << 32 | lane.sent).value;
     ++lane.sent;
     int index;
     if (unused.empty()) {
@@ -161,14 +162,13 @@ private:
 
   void enterLink(int index, double time) {
     Message &message = messages[index];
-    const PlayedNetwork::Path &path = network.paths[message.path];
-    if (message.hop == int(path.links.size())) { // the head is at the target; the tail may still be on the way
+    if (message.hop == message.path.count) { // the head is at the target; the tail may still be on the way
       Inbox &box = inbox(message.targetLane, message.source);
       box.last = std::max({time, message.tail + message.excess, box.last}); // messages of a pair do not overtake
       push(box.last, message.source, Event::Delivery, index);
       return;
     }
-    int link = path.links[message.hop++];
+    int link = message.path.links[message.hop++];
     double start = std::max(time, linkFree[link]), latency = network.links[link].latency.value;
     linkFree[link] = start + message.bytes / network.links[link].bandwidth.value;
     message.tail = std::max(message.tail, linkFree[link]) + latency;

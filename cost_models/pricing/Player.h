@@ -11,24 +11,18 @@
 #define BRAID_COST_MODELS_PRICING_PLAYER_H
 
 #include "braid/cost_models/Price.h"
+#include "braid/cost_models/Topology.h"
 #include <functional>
 
 namespace braid::cost {
 
-/// What the player needs to know of the machine.
+/// The machine: paths from the topology, links as its links or with changes, and where the ranks are.
 struct PlayedNetwork {
-  struct Link { // one direction
-    BytesPerSecond bandwidth;
-    Seconds latency;
-  };
-  struct Path {
-    std::vector<int> links;
-    bool crossesHosts = false;
-  };
-  std::vector<Link> links;
-  std::vector<Path> paths;
-  std::vector<int> pathOf; ///< of a pair of ranks (source * ranks + target), an index into `paths`; -1: none yet
-  int ranks = 0;
+  PlayedNetwork(const Topology &topology, const Placement &placement)
+      : topology(topology), links(topology.links()), deviceOf(placement.deviceOf) {}
+  const Topology &topology;
+  std::vector<Topology::Link> links;
+  std::vector<int> deviceOf; ///< of a rank
 };
 
 /// The steps of one rank, with the ranks that its peers are.
@@ -38,10 +32,10 @@ struct PlayedRank {
 };
 
 struct PlayOptions {
-  Bytes buffer;                 ///< of each rank; the chunks divide it exactly
-  BytesPerSecond reduction{0};  ///< 0: reductions take no time
-  /// Excess of a message's delivery over the network's time; null: none.
-  std::function<Seconds(int source, uint64_t message, const PlayedNetwork::Path &path)> excess;
+  Bytes operand;               ///< of each rank; the chunks divide the buffer exactly
+  BytesPerSecond reduction{0}; ///< 0: reductions take no time
+  /// Excess of a message's delivery over the network's time; null: none. `message` counts those of the source.
+  std::function<Seconds(int source, int target, uint64_t message)> excess;
 };
 
 /// Time until every rank has finished, or an error: a receive that no message ever comes for.

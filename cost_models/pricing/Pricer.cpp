@@ -60,7 +60,7 @@ struct Pricer::State {
   }
   std::vector<Candidate> price(const CollectiveSpec &spec) const;
   void addCopies(Candidate &c, const CollectiveSpec &spec) const;
-  double jobDraw(Fabric fabric, int flows, int streams, uint64_t seed, uint64_t job) const;
+  double jobDraw(Fabric fabric, int flows, int perLeaf, int streams, uint64_t seed, uint64_t job) const;
 };
 
 static std::atomic<uint64_t> pricers{0};
@@ -136,24 +136,24 @@ Fabric Pricer::fabric(const CollectiveSpec &spec) const {
 
 /// The job's latency factor (flows 0) or collision fraction. A step asks for the same few of one job hundreds of times, and a
 /// collision hashes every stream: kept in a small table per thread, where a clash costs a redraw and never a wrong answer.
-double Pricer::State::jobDraw(Fabric fabric, int flows, int streams, uint64_t seed, uint64_t job) const {
+double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams, uint64_t seed, uint64_t job) const {
   struct Entry {
     uint64_t id = 0, seed = 0, job = 0;
-    int flows = 0, streams = 0;
+    int flows = 0, perLeaf = 0, streams = 0;
     Fabric fabric = Fabric::Intra;
     double value = 0;
   };
   static thread_local Entry table[64];
   Entry &entry = table[(uint64_t(flows) * 31 + uint64_t(streams) * 7 + (fabric == Fabric::Inter) * 3 + job * 13 + id) % 64];
-  if (entry.id != id || entry.seed != seed || entry.job != job || entry.flows != flows || entry.streams != streams ||
+  if (entry.id != id || entry.seed != seed || entry.job != job || entry.flows != flows || entry.perLeaf != perLeaf || entry.streams != streams ||
       entry.fabric != fabric) {
-    entry = {id, seed, job, flows, streams, fabric, 1};
+    entry = {id, seed, job, flows, perLeaf, streams, fabric, 1};
     if (flows == 0) {
       entry.value = drawJobLatencyFactor(profile(fabric), seed, job);
     } else {
       FabricProfile split = profile(fabric);
       split.collisionFlowsPerNic = std::min(128, std::max(1, split.collisionFlowsPerNic) * streams);
-      entry.value = drawJobCollision(split, flows, seed, job);
+      entry.value = drawJobCollision(split, flows, perLeaf, seed, job);
     }
   }
   return entry.value;
@@ -181,11 +181,11 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
   place.purpose = purpose::serialBulk;
   double latency = 1, fraction = 1;
   if (profile.latencyRebaseSigma != 0)
-    latency = state->jobDraw(fabric, 0, 1, seed, job);
+    latency = state->jobDraw(fabric, 0, 0, 1, seed, job);
   if (profile.bulkMean != 0 && c.latency.value > 0)
     latency *= 1 + profile.bulkMean * c.noisePerMessage * serialNoise(profile.bulkSigma, c.serialMessages, place);
   if (c.flows > 1 && profile.collisionUplinks > 0)
-    fraction = state->jobDraw(fabric, c.flows, c.streamsPerNic, seed, job);
+    fraction = state->jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, seed, job);
   return c.fixed + c.latency * latency + c.wire / fraction + drawOperationSpike(profile, c.nodes, place);
 }
 

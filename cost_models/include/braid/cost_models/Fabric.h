@@ -63,6 +63,8 @@ double drawJobLatencyFactor(const FabricProfile &profile, uint64_t seed, uint64_
 /// Fraction in (0, 1] of the line rate that the slowest of `flows` synchronised flows gets in this job (balls into bins over
 /// `collisionUplinks` x `collisionFlowsPerNic`).
 double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, uint64_t job);
+/// The same where each leaf switch hashes at most `flowsPerLeaf` of the flows over its uplinks (0: as many as uplinks).
+double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, uint64_t seed, uint64_t job);
 /// Extra time of one operation over `nodes` nodes: the largest of the nodes' spikes and pauses (zero mostly).
 Seconds drawOperationSpike(const FabricProfile &profile, int nodes, const DrawPlace &place);
 /// Excess of one message over the base latency.

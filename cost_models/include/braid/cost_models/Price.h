@@ -61,7 +61,9 @@ struct Candidate {
   double serialMessages = 0;  ///< inter-host messages one after another, for the bulk noise
   double noisePerMessage = 0; ///< kappa: mean noise per serial message in units of the bulk mean (rings average: about 2)
   int nodes = 1;         ///< hosts the largest group touches: exposure to spikes
-  int flows = 0;         ///< inter-host flows of line rate in flight at once, for collisions
+  int chunks = 1;        ///< pipeline segments
+  int flows = 0;         ///< flows of line rate that are hashed over leaf switches' uplinks at once; 0: none crosses them
+  int flowsPerLeaf = 0;  ///< the most of them that leave one leaf; 0: as many as it has uplinks
   int streamsPerNic = 1; ///< connections that such a flow is split over (channels x neighbours): more entropy
   PriceTerm why;
 };

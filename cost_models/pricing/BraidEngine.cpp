@@ -1,0 +1,154 @@
+//===- BraidEngine.cpp - the candidates of Braid's own runtime: its step programs, played -----------------------===//
+//
+// Every algorithm of the registry that serves the collective, with a few numbers of pipeline segments, played on the topology
+// at the exact size. The played time is split for the draws:
+//
+//   fixed    launch, and latency inside hosts
+//   latency  the time of empty messages when only links between hosts have latency
+//   wire     the rest: transfer, waiting for links, reduction       (fixed, when no host is left)
+//===------------------------------------------------------------------------------------------------------------===//
+#include "pricing/Engine.h"
+#include "pricing/Played.h"
+#include "pricing/Terms.h"
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace braid::cost {
+
+namespace {
+
+/// Pipeline segments tried for trees and chains; a segment below this size is all latency.
+constexpr int segmentCounts[] = {1, 8, 64};
+constexpr int64_t smallestSegment = 4096;
+
+/// Two equal groups and one algorithm with one option: the programs, and what does not depend on the size.
+struct Prepared {
+  std::unique_ptr<PlayedCollective> collective;
+  Seconds empty;      ///< time of empty messages
+  Seconds emptyInter; ///< and with latency between hosts only
+  UplinkFlows uplinks;
+};
+
+class BraidEngine : public EngineModel {
+public:
+  BraidEngine(const Cluster &cluster, const Placement &placement)
+      : cluster(cluster), placement(placement), topology(Topology::build(cluster)) {}
+
+  std::vector<Candidate> candidates(const CollectiveSpec &spec, int) override {
+    std::lock_guard<std::mutex> lock(mutex); // played once for each size; the second to ask waits
+    std::vector<Candidate> all;
+    GroupLayout layout;
+    int size = spec.groups->groups.empty() ? int(placement.deviceOf.size()) : spec.groups->size();
+    if (spec.kind == CollectiveKind::Permute) {
+      PermuteLayout pairs = layoutOfPairs(*spec.groups, cluster, placement);
+      if (pairs.interPairs + pairs.intraPairs == 0)
+        return {nothingToDo()};
+      layout.hosts = pairs.hosts;
+    } else {
+      layout = layoutOf(*spec.groups, cluster, placement);
+      if (size <= 1)
+        return {nothingToDo()};
+    }
+    for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
+      if (!algorithm.serves(spec.kind, size))
+        continue;
+      bool tree = algorithm.name.find("tree") != std::string::npos;
+      bool pipelined = tree || spec.kind == CollectiveKind::Broadcast;
+      for (int segments : segmentCounts) {
+        if (segments > 1 && (!pipelined || spec.bytes.value / segments < smallestSegment))
+          continue;
+        Candidate c = price(algorithm, spec, segments, layout.hosts);
+        keepCheapest(all, std::move(c));
+      }
+    }
+    return all;
+  }
+
+  std::vector<std::string> notModelled() const override {
+    return {"contention of communication with compute for memory bandwidth"};
+  }
+
+private:
+  /// One candidate for each algorithm: with the best number of segments.
+  static void keepCheapest(std::vector<Candidate> &all, Candidate c) {
+    for (Candidate &old : all)
+      if (old.algorithm == c.algorithm) {
+        if (c.time < old.time)
+          old = std::move(c);
+        return;
+      }
+    all.push_back(std::move(c));
+  }
+
+  const Prepared &prepare(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments) {
+    Prepared &p = prepared[{&algorithm, spec.kind, segments, spec.groups->groups, spec.groups->pairs}];
+    if (!p.collective) {
+      algorithms::StepOptions options;
+      options.segments = segments;
+      p.collective = std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, placement);
+      PlayedNetwork network(*topology, placement);
+      p.empty = timeOf(p, {0}, network);
+      for (Topology::Link &link : network.links)
+        if (link.level == Topology::Level::Intra)
+          link.latency = {};
+      p.emptyInter = timeOf(p, {0}, network);
+      p.uplinks = p.collective->uplinks(network);
+    }
+    return p;
+  }
+
+  Seconds timeOf(const Prepared &p, Bytes bytes, const PlayedNetwork &network) const {
+    PlayOptions options;
+    options.reduction = cluster.device.reduction;
+    Result<Seconds> time = p.collective->play(bytes, network, options);
+    return time ? *time : Seconds{1e9}; // the checker proves that programs end; never the cheapest, should one not
+  }
+
+  Candidate price(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments, int hosts) {
+    const Prepared &p = prepare(algorithm, spec, segments);
+    Seconds played = timeOf(p, spec.bytes, PlayedNetwork(*topology, placement));
+    Candidate c;
+    c.algorithm = algorithm.name;
+    c.chunks = segments;
+    c.nodes = hosts;
+    c.why.name = algorithm.name;
+    c.why.how = text("the step program of %d ranks played on the topology%s", p.collective->ranks(),
+                     segments > 1 ? text(", %d segments", segments).c_str() : "");
+    addTerm(c, &Candidate::fixed, "launch", cluster.device.launch, "device.launch of the cluster file");
+    Seconds inside = p.empty - p.emptyInter;
+    addTerm(c, &Candidate::latency, hosts > 1 ? "latency between hosts" : "latency", hosts > 1 ? p.emptyInter : p.empty,
+            text("longest chain of %lld empty messages", (long long)p.collective->serialMessages()));
+    if (hosts > 1)
+      addTerm(c, &Candidate::fixed, "latency inside hosts", inside, "what the links inside hosts add to it");
+    addTerm(c, &Candidate::wire, "transfer", played - p.empty,
+            text("%s: links at their bandwidth, first come first served, and reduction at %s; beyond the latency",
+                 toString(spec.bytes).c_str(), toString(cluster.device.reduction).c_str()));
+    c.flows = p.uplinks.total;
+    c.flowsPerLeaf = p.uplinks.perLeaf;
+    c.streamsPerNic = p.uplinks.streams;
+    const LinkClass &links = hosts > 1 ? cluster.inter : cluster.intra;
+    double each = links.latency.value;
+    c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(p.collective->serialMessages());
+    c.noisePerMessage = neighbourNoise(links.profile.bulkSigma);
+    sumUp(c);
+    return c;
+  }
+
+  const Cluster &cluster;
+  const Placement &placement;
+  Result<Topology> topology; ///< read from a checked file: it builds
+  std::mutex mutex;
+  std::map<std::tuple<const algorithms::Algorithm *, CollectiveKind, int, std::vector<std::vector<int>>,
+                      std::vector<std::pair<int, int>>>,
+           Prepared>
+      prepared;
+};
+
+} // namespace
+
+std::unique_ptr<EngineModel> makeBraidEngine(const Cluster &cluster, const Placement &placement) {
+  return std::make_unique<BraidEngine>(cluster, placement);
+}
+
+} // namespace braid::cost

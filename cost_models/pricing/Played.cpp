@@ -1,0 +1,99 @@
+//===- Played.cpp - a collective's step programs on a cluster ---------------------------------------------------===//
+#include "pricing/Played.h"
+#include "fabrics/Draws.h"
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace braid::cost {
+
+PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, CollectiveKind kind, const RankGroups &asked,
+                                   const algorithms::StepOptions &options, const Placement &placement)
+    : groups(asked.groups), programs(placement.deviceOf.size()) {
+  int ranks = int(placement.deviceOf.size());
+  algorithms::StepOptions settings = options;
+  if (groups.empty()) { // a permute, or all ranks
+    groups.emplace_back();
+    for (int rank = 0; rank < ranks; ++rank)
+      groups[0].push_back(rank);
+    if (kind == CollectiveKind::Permute)
+      settings.pairs = asked.pairs;
+  }
+  for (std::vector<int> &group : groups) {
+    group.erase(std::remove_if(group.begin(), group.end(), [&](int rank) { return rank < 0 || rank >= ranks; }), group.end());
+    int n = int(group.size());
+    size = std::max(size, n);
+    if (n == 0 || !algorithm.serves(kind, n) || (kind == CollectiveKind::Permute && asked.pairs.empty()))
+      continue;
+    longestChain = std::max(longestChain, algorithm.steps(kind, n, settings));
+    for (int i = 0; i < n; ++i)
+      programs[group[i]] = {&group, algorithm.program(kind, n, i, settings)};
+  }
+}
+
+Result<Seconds> PlayedCollective::play(Bytes bytes, const PlayedNetwork &network, PlayOptions options) const {
+  options.operand = bytes;
+  return playPrograms(programs, network, options);
+}
+
+UplinkFlows PlayedCollective::uplinks(const PlayedNetwork &network) const {
+  std::map<std::pair<int, int>, double> traffic; // (rank, rank) -> parts of the sender's buffer
+  double busiest = 0;                            // rank: it sends at line rate
+  for (size_t rank = 0; rank < programs.size(); ++rank) {
+    double sent = 0;
+    for (const algorithms::Step &step : programs[rank].program.steps)
+      if (step.action == algorithms::Action::Send) {
+        double part = double(step.count) / programs[rank].program.chunks;
+        sent += part;
+        traffic[{int(rank), (*programs[rank].group)[step.peer]}] += part;
+      }
+    busiest = std::max(busiest, sent);
+  }
+  std::map<int, double> load; // leaf -> line-rate flows that leave it upwards
+  int pairs = 0;
+  double all = 0;
+  for (auto &[ends, part] : traffic) {
+    Topology::Path path = network.topology.path(network.deviceOf[ends.first], network.deviceOf[ends.second]);
+    for (int link : path)
+      if (network.links[link].level == Topology::Level::Spine) {
+        load[network.links[link].from] += part / busiest;
+        all += part / busiest;
+        ++pairs;
+        break;
+      }
+  }
+  UplinkFlows flows;
+  for (auto &[leaf, sum] : load) {
+    int whole = int(std::ceil(sum - 1e-9));
+    flows.total += whole;
+    flows.perLeaf = std::max(flows.perLeaf, whole);
+  }
+  flows.streams = all > 0 ? std::max(1, int(std::lround(pairs / all))) : 1;
+  return flows;
+}
+
+Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec,
+                                 const algorithms::StepOptions &settings, const Cluster &cluster, const Placement &placement,
+                                 const DrawPlace *noise) {
+  static const RankGroups everyone;
+  const RankGroups &groups = spec.groups ? *spec.groups : everyone;
+  Result<Topology> topology = Topology::build(cluster);
+  if (!topology)
+    return topology.error();
+  PlayedCollective collective(algorithm, spec.kind, groups, settings, placement);
+  PlayedNetwork network(*topology, placement);
+  PlayOptions options;
+  options.reduction = cluster.device.reduction;
+  if (noise)
+    options.excess = [&](int source, int target, uint64_t message) {
+      DrawPlace place = *noise;
+      place.where = uint64_t(placement.deviceOf[source]);
+      place.message = message;
+      int from = placement.deviceOf[source], to = placement.deviceOf[target];
+      bool crosses = from / cluster.devicesPerHost != to / cluster.devicesPerHost;
+      return drawMessageExcess(crosses ? cluster.inter.profile : cluster.intra.profile, topology->latency(from, to), place);
+    };
+  return collective.play(spec.bytes, network, options);
+}
+
+} // namespace braid::cost

@@ -1,0 +1,33 @@
+//===- Played.h - a collective's step programs on a cluster -----------------------------------------------------===//
+#ifndef BRAID_COST_MODELS_PRICING_PLAYED_H
+#define BRAID_COST_MODELS_PRICING_PLAYED_H
+
+#include "pricing/GroupShape.h"
+#include "pricing/Player.h"
+
+namespace braid::cost {
+
+/// The step programs of all groups of a collective, ready to be played at any size.
+class PlayedCollective {
+public:
+  PlayedCollective(const algorithms::Algorithm &algorithm, CollectiveKind kind, const RankGroups &groups,
+                   const algorithms::StepOptions &options, const Placement &placement);
+  PlayedCollective(const PlayedCollective &) = delete;
+
+  /// `bytes`: operand of each rank.
+  Result<Seconds> play(Bytes bytes, const PlayedNetwork &network, PlayOptions options) const;
+  /// What crosses spines, from the messages of the programs.
+  UplinkFlows uplinks(const PlayedNetwork &network) const;
+  int ranks() const { return size; }                     ///< of the largest group
+  int64_t serialMessages() const { return longestChain; } ///< longest chain of dependent messages
+
+private:
+  int size = 0;
+  int64_t longestChain = 0;
+  std::vector<std::vector<int>> groups;
+  std::vector<PlayedRank> programs; ///< by rank; ranks in no group have no steps
+};
+
+} // namespace braid::cost
+
+#endif
