@@ -280,7 +280,7 @@ DictionaryAttr mlir::braid::getSourceAttrs(Operation *op) {
 
 void mlir::braid::setSourceAttr(Operation *op, StringRef name, Attribute value) {
   DictionaryAttr properties = op->isRegistered() ? DictionaryAttr() : placeholderProperties(op);
-  if (!properties || op->hasAttr(name)) {
+  if (!properties || op->getDiscardableAttr(name)) {
     op->setAttr(name, value);
     return;
   }

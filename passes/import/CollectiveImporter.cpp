@@ -50,7 +50,7 @@ public:
     Attribute attr = getSourceAttr(op, name);
     if (attr) {
       taken.insert(name);
-      if (!op->isRegistered() && op->hasAttr(name))
+      if (!op->isRegistered() && op->getDiscardableAttr(name))
         inDictionary.push_back(StringAttr::get(op->getContext(), name));
     }
     return attr;
@@ -119,8 +119,9 @@ ImportResult CollectiveImporter::readGroups(Operation *op, AttributeReader &attr
   if (!answer.groups)
     return answer.invalid ? refuse(op, answer.why) : leave(op, answer.why);
   reading.inherent.set("groups", answer.groups);
-  // Mesh axes go out as lists; a list must come back as it was.
-  if (isa<DenseIntElementsAttr>(written) && groupsAsList(answer.groups) != written)
+  // Mesh axes go out as lists; a list must come back as it was, an empty one too.
+  if (auto list = dyn_cast<DenseIntElementsAttr>(written);
+      list && (list.empty() || groupsAsList(answer.groups) != list))
     reading.source.set(source_facts::kGroups, written);
   return ImportResult::Imported;
 }

@@ -163,7 +163,8 @@ GroupsAttrInterface mlir::braid::readMeshAxes(Attribute attr, const llvm::String
     why = "groups '" + spelling + "': " + diagnostic.str();
     return success();
   });
-  auto loc = UnknownLoc::get(context);
-  return dyn_cast_or_null<GroupsAttrInterface>(
-      Attribute(MeshAxesAttr::getChecked([&] { return emitError(loc); }, context, mesh.axes, axes, order)));
+  auto emit = [&] { return emitError(UnknownLoc::get(context)); };
+  // Named in full, or overload resolution takes a template that needs the attribute's storage.
+  return MeshAxesAttr::getChecked(function_ref<InFlightDiagnostic()>(emit), context, ArrayRef(mesh.axes),
+                                  ArrayRef(axes), order);
 }

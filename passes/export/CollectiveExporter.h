@@ -1,0 +1,75 @@
+//===- CollectiveExporter.h - one braid collective becomes StableHLO ------===//
+
+#ifndef BRAID_PASSES_EXPORT_COLLECTIVEEXPORTER_H
+#define BRAID_PASSES_EXPORT_COLLECTIVEEXPORTER_H
+
+#include "Packing.h"
+
+#include "../import/ReplicaGroups.h"
+
+#include "braid/passes/Export.h"
+
+namespace mlir::braid {
+
+class CollectiveExporter {
+public:
+  CollectiveExporter(ModuleOp module, const ExportOptions &options);
+
+  /// A collective that stands alone.
+  LogicalResult exportCollective(CollectiveOpInterface collective);
+  /// A collective in flight: its start and every wait.
+  LogicalResult exportStart(StartOp start);
+  /// A StableHLO collective that was not imported: its groups as a list, if they can be read.
+  void writeGroupsAsList(Operation *op);
+  /// Attributes of the braid dialect on the module, which a planned program no longer needs and JAX would refuse.
+  void cleanModule();
+
+private:
+  /// What one StableHLO collective is made of.
+  struct Call {
+    CollectiveDims dims;
+    bool unchanged; ///< as the source had it: keeps the channel
+  };
+
+  /// A part of a collective that becomes one StableHLO collective: one operand or unchanged ones as they are, or a
+  /// packing.
+  struct Part {
+    SmallVector<unsigned> members;
+    std::optional<Packing> packing;
+  };
+
+  /// Splits a collective into parts; fails with an error where StableHLO cannot say it.
+  FailureOr<SmallVector<Part>> partsOf(CollectiveOpInterface collective);
+  /// What is wrong with a collective for StableHLO, checked once before anything is written.
+  LogicalResult check(CollectiveOpInterface collective);
+
+  /// Writes one StableHLO collective over `operands`.
+  Operation *write(OpBuilder &builder, CollectiveOpInterface collective, ValueRange operands, TypeRange results,
+                   const Call &call);
+  /// What comes after the collective: the division of an average.
+  SmallVector<Value> finish(OpBuilder &builder, CollectiveOpInterface collective, ValueRange values);
+  /// Packs, calls `run` on what is sent, unpacks, finishes; the results stand in the order of the collective's.
+  void emitParts(OpBuilder &builder, CollectiveOpInterface collective, ValueRange operands, ArrayRef<Part> parts,
+                 SmallVectorImpl<Value> &results);
+
+  Attribute channelFor(CollectiveOpInterface collective, bool unchanged);
+  std::optional<Attribute> groupsFor(CollectiveOpInterface collective);
+  /// The size of the collective's groups, 0 if it is not known or they differ.
+  int64_t groupSizeOf(CollectiveOpInterface collective) const;
+  /// Whether a discardable attribute goes out.
+  bool keeps(CollectiveOpInterface collective, NamedAttribute attr, bool unchanged) const;
+
+  ModuleOp module;
+  ExportOptions options;
+  ReplicaGroupsReader groupsReader;
+  bool planned = false;
+  // Channel handles: JAX gives every collective handle 1; XLA's partitioner numbers them, and then they stay distinct.
+  bool distinctChannels = false;
+  int64_t highestChannel = 0;
+  DenseSet<int64_t> usedChannels;
+  int64_t channelType = 1;
+};
+
+} // namespace mlir::braid
+
+#endif // BRAID_PASSES_EXPORT_COLLECTIVEEXPORTER_H

@@ -1,0 +1,45 @@
+//===- Sidecar.cpp - what a consumer must be told beside the program -------===//
+//
+// XLA merges and orders collectives itself. These options switch that off, so that a planned program runs as planned.
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/passes/Export.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+
+LogicalResult mlir::braid::writeXlaSidecar(Location loc, StringRef path) {
+  auto fail = [&](const Twine &why) { return emitError(loc) << "sidecar '" << path << "': " << why; };
+  llvm::json::Object sidecar{
+      {"consumer", "jax"},
+      {"how", "set the environment variable XLA_FLAGS to the flags of the backend, separated by blanks"},
+      {"xla_flags",
+       llvm::json::Object{// The CPU compiler merges every independent all_reduce into one, also across barriers.
+                          {"cpu", llvm::json::Array{"--xla_disable_hlo_passes=cpu-all-reduce-combiner"}},
+                          // The GPU compiler merges collectives up to these sizes in bytes.
+                          {"gpu", llvm::json::Array{"--xla_gpu_all_reduce_combine_threshold_bytes=0",
+                                                    "--xla_gpu_all_gather_combine_threshold_bytes=0",
+                                                    "--xla_gpu_reduce_scatter_combine_threshold_bytes=0"}}}}};
+
+  int descriptor;
+  SmallString<128> temporary;
+  if (std::error_code error = llvm::sys::fs::createUniqueFile(path + ".%%%%%%", descriptor, temporary))
+    return fail("expected a writable place, got: " + error.message());
+  llvm::FileRemover removeOnFailure(temporary);
+  llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+  os << llvm::formatv("{0:2}", llvm::json::Value(std::move(sidecar))) << "\n";
+  os.close();
+  if (os.has_error()) { // a full disk
+    std::string why = os.error().message();
+    os.clear_error();
+    return fail("expected to write it all, got: " + why);
+  }
+  if (std::error_code error = llvm::sys::fs::rename(temporary, path))
+    return fail("expected a writable place, got: " + error.message());
+  removeOnFailure.releaseFile();
+  return success();
+}

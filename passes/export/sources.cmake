@@ -1,0 +1,7 @@
+# StableHLO out.
+set(BRAID_EXPORT_SOURCES
+  export/CollectiveExporter.cpp
+  export/Combiner.cpp
+  export/ExportPass.cpp
+  export/Packing.cpp
+  export/Sidecar.cpp)
