@@ -98,7 +98,7 @@ struct CollectiveParser {
     if (form == TypeForm::Function) {
       auto function = dyn_cast<FunctionType>(trailing);
       if (!function)
-        return parser.emitError(parser.getCurrentLocation(), "types, expected (operands) -> results, got ") << trailing;
+        return parser.emitError(operandsLoc, "types, expected (operands) -> results, got ") << trailing;
       llvm::append_range(types, function.getInputs());
       result.addTypes(function.getResults());
     } else {
