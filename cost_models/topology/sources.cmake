@@ -1,5 +1,10 @@
 # Relative to cost_models/.
 set(BRAID_TOPOLOGY_SOURCES
+  topology/ClusterHash.cpp
+  topology/ClusterReader.cpp
+  topology/DefaultProfiles.cpp
   topology/Graph.cpp
+  topology/Placement.cpp
   topology/Topology.cpp
-  topology/Units.cpp)
+  topology/Units.cpp
+  topology/YamlSection.cpp)

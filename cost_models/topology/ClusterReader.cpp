@@ -1,0 +1,275 @@
+//===- ClusterReader.cpp - cluster files ------------------------------------------------------------------------===//
+//
+// The only reader of YAML. README.md beside this folder describes the keys. Nothing is thrown out of here.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "braid/cost_models/Cluster.h"
+#include "topology/ClusterHash.h"
+#include "topology/DefaultProfiles.h"
+#include "topology/YamlSection.h"
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+
+namespace braid::cost {
+
+/// MLIR's spelling of the types that a device has a rate for. tf32 is no type of its own: see f32_dot.
+static const std::vector<std::string> elementTypes = {"f64", "f32", "tf32", "bf16", "f16", "f8E4M3FN", "f8E5M2", "i8"};
+
+//===- files ----------------------------------------------------------------------------------------------------===//
+
+static std::string readFile(const std::string &path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0)
+    throw ReadError{Error{std::string("cluster file: expected a readable file, got: ") + std::strerror(errno), path}};
+  if (S_ISDIR(status.st_mode))
+    throw ReadError{Error{"cluster file: expected a file, got a directory", path}};
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  if (!file || !(content << file.rdbuf())) {
+    if (file && file.peek() == EOF && !file.bad()) // nothing to read is reported as a failure of the stream
+      return {};
+    throw ReadError{Error{std::string("cluster file: expected a readable file, got: ") +
+                              (errno ? std::strerror(errno) : "an error while reading"),
+                          path}};
+  }
+  if (content.tellp() > 1 << 20)
+    throw ReadError{Error{"cluster file: expected less than 1 MiB of text, got more", path}};
+  return content.str();
+}
+
+static YAML::Node parseFile(const std::string &path) {
+  std::string text = readFile(path);
+  try {
+    std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.empty() || documents[0].IsNull())
+      throw ReadError{Error{"cluster file: expected a mapping of keys, got an empty file", path}};
+    if (documents.size() > 1)
+      throw ReadError{Error{"cluster file: expected one document, got " + std::to_string(documents.size()), path}};
+    return documents[0];
+  } catch (const YAML::Exception &exception) {
+    std::string place = exception.mark.is_null() ? path : path + ":" + std::to_string(exception.mark.line + 1);
+    throw ReadError{Error{"cluster file: expected YAML, got: " + exception.msg, place}};
+  }
+}
+
+/// The file and the files below it, the file first.
+static std::vector<PlacedNode> readLayers(const std::string &path) {
+  std::vector<PlacedNode> layers;
+  std::string next = path, place;
+  while (!next.empty()) {
+    if (layers.size() == 8)
+      throw ReadError{Error{"base: expected at most 7 files below each other, got more (a circle?)", place}};
+    YAML::Node root;
+    try {
+      root.reset(parseFile(next));
+    } catch (ReadError &error) {
+      if (!place.empty())
+        error.error.message += " (base of " + place + ")";
+      throw;
+    }
+    layers.push_back({next, root});
+    std::string current = next;
+    next.clear();
+    if (!root.IsMap())
+      break;
+    for (const auto &entry : root)
+      if (entry.first.IsScalar() && entry.first.Scalar() == "base") {
+        place = PlacedNode{current, entry.second}.line();
+        if (!entry.second.IsScalar() || entry.second.Scalar().empty())
+          throw ReadError{Error{"base: expected the path of a file, got something else", place}};
+        next = entry.second.Scalar();
+        size_t slash = current.rfind('/');
+        if (next[0] != '/' && slash != std::string::npos)
+          next = current.substr(0, slash + 1) + next;
+      }
+  }
+  return layers;
+}
+
+//===- sections -------------------------------------------------------------------------------------------------===//
+
+static FabricProfile readProfile(YamlSection section) {
+  std::string fabric = section.oneOf("fabric", fabricNames());
+  FabricProfile p = *defaultProfile(fabric);
+  bool all = true; // whether the file replaces every default
+  auto given = [&](const char *key) {
+    bool has = section.has(key);
+    all &= has;
+    return has;
+  };
+  if (given("latency_rebase_sigma"))
+    p.latencyRebaseSigma = section.number("latency_rebase_sigma", 0, 10);
+  if (section.has("collision_uplinks"))
+    p.collisionUplinks = section.whole("collision_uplinks", 0, 1 << 20, true);
+  if (section.has("collision_flows_per_nic"))
+    p.collisionFlowsPerNic = section.whole("collision_flows_per_nic", 1, 1 << 16, true);
+  if (given("spike_probability"))
+    p.spikeProbability = section.number("spike_probability", 0, 1);
+  if (given("spike_minimum"))
+    p.spikeMinimum = section.time("spike_minimum");
+  if (given("spike_index"))
+    p.spikeIndex = section.number("spike_index", 1.01, 100); // the mean of a Pareto tail is infinite up to 1
+  if (given("pause_probability"))
+    p.pauseProbability = section.number("pause_probability", 0, 1);
+  if (given("pause_shortest"))
+    p.pauseShortest = section.time("pause_shortest");
+  if (given("pause_longest"))
+    p.pauseLongest = section.time("pause_longest");
+  if (given("bulk_mean"))
+    p.bulkMean = section.number("bulk_mean", 0, 1000);
+  if (given("bulk_sigma"))
+    p.bulkSigma = section.number("bulk_sigma", 0, 10);
+  if (section.has("correlation"))
+    p.correlation = section.number("correlation", 0, 1);
+  if (given("default_quantile"))
+    p.defaultQuantile = section.number("default_quantile", 0.001, 0.999);
+  if (p.pauseShortest > p.pauseLongest)
+    section.fail("pause_shortest",
+                 "expected at most pause_longest (" + toString(p.pauseLongest) + "), got " + toString(p.pauseShortest));
+  if (p.pauseProbability > 0 && !(p.pauseShortest.value > 0))
+    section.fail("pause_shortest", "expected above zero where there are pauses, got zero");
+  if (p.spikeProbability > 0 && !(p.spikeMinimum.value > 0))
+    section.fail("spike_minimum", "expected above zero where there are spikes, got zero");
+  if (!all && fabric != "quiet")
+    section.assume(defaultProfileReason(fabric));
+  section.finish();
+  return p;
+}
+
+static LinkClass readLink(YamlSection section, bool profile) {
+  LinkClass link;
+  link.name = section.text("name");
+  link.bandwidth = section.bandwidth("bandwidth");
+  link.latency = section.time("latency");
+  if (profile)
+    link.profile = readProfile(section.section("profile"));
+  else
+    link.profile.name = "quiet"; // its noise is part of the network's
+  section.finish();
+  return link;
+}
+
+static Device readDevice(YamlSection section) {
+  Device d;
+  d.name = section.text("name");
+  YamlSection peak = section.section("peak");
+  for (const std::string &type : elementTypes)
+    if (peak.has(type.c_str()))
+      d.peak[type] = peak.flops(type.c_str());
+  for (const std::string &key : peak.keys()) // finish() would name only the types that are there
+    if (!d.peak.count(key) && key != "source" && key != "assumption") {
+      std::string near = nearest(key, elementTypes);
+      peak.fail(key.c_str(),
+                "expected an element type in MLIR's spelling, got this one" +
+                    (near.empty() ? std::string(" (like bf16, f8E4M3FN)") : "; did you mean \"" + near + "\"?"));
+    }
+  if (d.peak.empty())
+    section.fail("peak", "expected the rate of at least one element type, got none");
+  if (section.has("f32_dot")) {
+    d.f32Dot = section.oneOf("f32_dot", {"f32", "tf32"}, true);
+    if (!d.peak.count(d.f32Dot))
+      section.fail("f32_dot", "expected an element type that peak gives the rate of, got \"" + d.f32Dot + "\"");
+  }
+  d.matmulEfficiency = section.number("matmul_efficiency", 0.001, 1);
+  d.memoryBandwidth = section.bandwidth("memory_bandwidth");
+  d.memoryEfficiency = section.number("memory_efficiency", 0.001, 1);
+  d.memory = section.size("memory");
+  if (d.memory.value == 0)
+    section.fail("memory", "expected a size above zero, got zero");
+  d.launch = section.time("launch");
+  d.reduction = section.bandwidth("reduction");
+  section.finish();
+  return d;
+}
+
+static void readTopology(YamlSection section, Cluster &c) {
+  c.topology = section.oneOf("builder", {"single_switch", "rail_optimized", "fat_tree"});
+  c.hostsPerLeaf = c.hosts;
+  if (c.topology != "single_switch") {
+    if (c.topology == "fat_tree" || section.has("hosts_per_leaf"))
+      c.hostsPerLeaf = section.whole("hosts_per_leaf", 1, INT_MAX);
+    if (section.has("oversubscription"))
+      c.oversubscription = section.number("oversubscription", 1, 1000);
+    c.spineLatency = section.time("spine_latency");
+  }
+  section.finish();
+}
+
+static NcclSettings readNccl(YamlSection section) {
+  NcclSettings n;
+  n.busBandwidthIntra = section.bandwidth("bus_bandwidth_intra");
+  n.busBandwidthInter = section.bandwidth("bus_bandwidth_inter");
+  n.architecture = section.oneOf("architecture", {"volta", "ampere", "hopper", "blackwell"});
+  n.cpu = section.oneOf("cpu", {"intel", "amd", "other"}, true);
+  n.channels = section.whole("channels", 1, 64, true); // NCCL's own limit
+  section.finish();
+  return n;
+}
+
+static Cluster readChecked(const std::string &path) {
+  Cluster c;
+  c.path = path;
+  YamlSection file("", readLayers(path), nullptr, c.assumptions);
+  if (file.has("base"))
+    file.text("base");
+  c.name = file.text("name");
+  c.hosts = file.whole("hosts", 1, 1 << 17);
+  c.devicesPerHost = file.whole("devices_per_host", 1, 1 << 10);
+  c.nicsPerHost = file.whole("nics_per_host", c.hosts > 1 ? 1 : 0, 1 << 10);
+  c.device = readDevice(file.section("device"));
+  c.intra = readLink(file.section("intra"), true);
+  c.inter = readLink(file.section("inter"), true);
+  if (file.has("host_link")) {
+    c.hostLink = readLink(file.section("host_link"), false);
+  } else {
+    c.hostLink.name = "host link";
+    c.hostLink.bandwidth = c.inter.bandwidth;
+    c.hostLink.profile.name = "quiet";
+  }
+  readTopology(file.section("topology"), c);
+  c.nccl = readNccl(file.section("nccl"));
+  file.finish();
+  // The noise that matters for the choice of a quantile is the network's, if there is one.
+  c.defaultQuantile = c.hosts > 1 ? c.inter.profile.defaultQuantile : c.intra.profile.defaultQuantile;
+  c.hash = hashOf(c);
+  return c;
+}
+
+Result<Cluster> readCluster(const std::string &path) {
+  try {
+    return readChecked(path);
+  } catch (const ReadError &error) {
+    return error.error;
+  } catch (const YAML::Exception &exception) {
+    std::string place = exception.mark.is_null() ? path : path + ":" + std::to_string(exception.mark.line + 1);
+    return Error{"cluster file: expected YAML, got: " + exception.msg, place};
+  } catch (const std::exception &exception) {
+    return Error{std::string("cluster file: expected to read it, got: ") + exception.what(), path};
+  }
+}
+
+FlopsPerSecond Device::dotPeak(const std::string &elementType, bool *assumed) const {
+  if (assumed)
+    *assumed = false;
+  auto found = peak.find(elementType == "f32" ? f32Dot : elementType);
+  if (found == peak.end() && elementType == "f32")
+    found = peak.find("f32");
+  if (found != peak.end())
+    return found->second;
+  if (assumed)
+    *assumed = true;
+  found = peak.find("f32");
+  if (found != peak.end())
+    return found->second;
+  FlopsPerSecond least{};
+  for (const auto &[type, rate] : peak)
+    if (least.value == 0 || rate.value < least.value)
+      least = rate;
+  return least;
+}
+
+} // namespace braid::cost

@@ -1,0 +1,298 @@
+//===- YamlSection.cpp - reading a layered YAML mapping with good errors ----------------------------------------===//
+#include "topology/YamlSection.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace braid::cost {
+
+static std::string placeOf(const std::string &file, const YAML::Node &node) {
+  YAML::Mark mark = node.Mark();
+  return mark.is_null() ? file : file + ":" + std::to_string(mark.line + 1);
+}
+
+std::string PlacedNode::line() const { return placeOf(file, key.IsDefined() ? key : node); }
+
+[[noreturn]] static void failAt(const std::string &place, const std::string &message) {
+  throw ReadError{Error{message, place}};
+}
+
+static std::string kindOf(const YAML::Node &node) {
+  switch (node.Type()) {
+  case YAML::NodeType::Map:
+    return "a mapping";
+  case YAML::NodeType::Sequence:
+    return "a list";
+  case YAML::NodeType::Scalar:
+    return "\"" + node.Scalar() + "\"";
+  default:
+    return "nothing";
+  }
+}
+
+/// Edits between two words: insertions, deletions, replacements, swaps of neighbours.
+static size_t distance(const std::string &a, const std::string &b) {
+  std::vector<std::vector<size_t>> edits(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i)
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        edits[i][j] = i + j;
+        continue;
+      }
+      edits[i][j] = std::min({edits[i - 1][j] + 1, edits[i][j - 1] + 1, edits[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        edits[i][j] = std::min(edits[i][j], edits[i - 2][j - 2] + 1);
+    }
+  return edits[a.size()][b.size()];
+}
+
+std::string nearest(const std::string &word, const std::vector<std::string> &known) {
+  if (word.size() > 64)
+    return {};
+  std::string best;
+  size_t least = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string &candidate : known) {
+    size_t edits = distance(word, candidate);
+    if (edits < least && edits < candidate.size()) {
+      least = edits;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+static std::string list(const std::vector<std::string> &words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return out;
+}
+
+YamlSection::YamlSection(std::string name, std::vector<PlacedNode> layers, const YamlSection *parent,
+                         std::vector<std::string> &assumptions)
+    : name(std::move(name)), layers(std::move(layers)), parent(parent), assumptions(&assumptions) {
+  for (const PlacedNode &layer : this->layers) {
+    std::string subject = this->name.empty() ? "cluster file" : this->name;
+    if (!layer.node.IsMap())
+      failAt(layer.line(), subject + ": expected a mapping of keys, got " + kindOf(layer.node));
+    std::set<std::string> seen;
+    for (const auto &entry : layer.node) {
+      if (!entry.first.IsScalar())
+        failAt(placeOf(layer.file, entry.first), subject + ": expected a word as key, got " + kindOf(entry.first));
+      if (!seen.insert(entry.first.Scalar()).second)
+        failAt(placeOf(layer.file, entry.first), full(entry.first.Scalar()) + ": expected once, got it twice");
+    }
+  }
+}
+
+PlacedNode YamlSection::find(const char *key) const {
+  for (const PlacedNode &layer : layers)
+    for (const auto &entry : layer.node)
+      if (entry.first.Scalar() == key)
+        return {layer.file, entry.second, entry.first};
+  return {"", YAML::Node(YAML::NodeType::Undefined)};
+}
+
+bool YamlSection::has(const char *key) const {
+  known.insert(key);
+  return find(key).node.IsDefined();
+}
+
+void YamlSection::fail(const char *key, const std::string &message) const {
+  PlacedNode placed = find(key);
+  failAt(placed.node.IsDefined() ? placed.line() : layers.front().line(), full(key) + ": " + message);
+}
+
+YamlSection YamlSection::section(const char *key) {
+  asked.insert(key);
+  std::vector<PlacedNode> found;
+  for (const PlacedNode &layer : layers)
+    for (const auto &entry : layer.node)
+      if (entry.first.Scalar() == key)
+        found.push_back({layer.file, entry.second, entry.first});
+  if (found.empty())
+    fail(key, "expected this mapping, got none");
+  return YamlSection(full(key), std::move(found), this, *assumptions);
+}
+
+std::vector<std::string> YamlSection::keys() const {
+  std::vector<std::string> out;
+  for (const PlacedNode &layer : layers)
+    for (const auto &entry : layer.node)
+      if (std::find(out.begin(), out.end(), entry.first.Scalar()) == out.end())
+        out.push_back(entry.first.Scalar());
+  return out;
+}
+
+//===- constants ------------------------------------------------------------------------------------------------===//
+
+/// The text of an entry `key` of a mapping, or empty.
+static std::string entryText(const std::string &file, const YAML::Node &map, const char *key) {
+  for (const auto &entry : map)
+    if (entry.first.IsScalar() && entry.first.Scalar() == key) {
+      if (!entry.second.IsScalar() || entry.second.Scalar().empty())
+        failAt(placeOf(file, entry.second), std::string(key) + ": expected a sentence, got " + kindOf(entry.second));
+      return entry.second.Scalar();
+    }
+  return {};
+}
+
+void YamlSection::noteProvenance(const char *key, const PlacedNode &placed, const YAML::Node &own) {
+  auto note = [&](const std::string &subject, const std::string &why) {
+    std::string sentence = subject + ": " + why;
+    if (std::find(assumptions->begin(), assumptions->end(), sentence) == assumptions->end())
+      assumptions->push_back(sentence);
+  };
+  if (own.IsMap()) {
+    if (!entryText(placed.file, own, "source").empty())
+      return;
+    std::string why = entryText(placed.file, own, "assumption");
+    if (!why.empty())
+      return note(full(key), why);
+  }
+  // The sections around it, in the same file.
+  for (const YamlSection *section = this; section; section = section->parent)
+    for (const PlacedNode &layer : section->layers) {
+      if (layer.file != placed.file)
+        continue;
+      if (!entryText(layer.file, layer.node, "source").empty())
+        return;
+      std::string why = entryText(layer.file, layer.node, "assumption");
+      if (!why.empty())
+        return note(full(key), why);
+    }
+  note(full(key), "no source given");
+}
+
+std::string YamlSection::scalar(const char *key, bool constant) {
+  asked.insert(key);
+  PlacedNode placed = find(key);
+  if (!placed.node.IsDefined()) {
+    std::string message = "expected this key, got none";
+    std::vector<std::string> unknown;
+    for (const std::string &present : keys())
+      if (!asked.count(present))
+        unknown.push_back(present);
+    std::string near = nearest(key, unknown);
+    fail(key, message + (near.empty() ? "" : " (there is \"" + near + "\")"));
+  }
+  YAML::Node value;
+  if (constant && placed.node.IsMap()) {
+    std::set<std::string> seen;
+    for (const auto &entry : placed.node) {
+      std::string word = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      if (word != "value" && word != "source" && word != "assumption")
+        failAt(placeOf(placed.file, entry.first),
+               full(key) + ": expected value and source or assumption, got " + kindOf(entry.first));
+      if (!seen.insert(word).second)
+        failAt(placeOf(placed.file, entry.first), full(key) + "." + word + ": expected once, got it twice");
+      if (word == "value")
+        value.reset(entry.second);
+    }
+    if (!seen.count("value"))
+      failAt(placed.line(), full(key) + ": expected a value, got only its source");
+    if (seen.count("source") && seen.count("assumption"))
+      failAt(placed.line(), full(key) + ": expected a source or an assumption, got both");
+  } else {
+    value.reset(placed.node);
+  }
+  if (!value.IsScalar())
+    failAt(placed.line(), full(key) + ": expected one value, got " + kindOf(value));
+  if (constant)
+    noteProvenance(key, placed, placed.node);
+  return value.Scalar();
+}
+
+std::string YamlSection::text(const char *key) {
+  std::string value = scalar(key, false);
+  if (value.empty())
+    fail(key, "expected a text, got an empty one");
+  return value;
+}
+
+std::string YamlSection::oneOf(const char *key, const std::vector<std::string> &words, bool constant) {
+  std::string value = scalar(key, constant);
+  if (std::find(words.begin(), words.end(), value) != words.end())
+    return value;
+  std::string near = nearest(value, words);
+  fail(key, "expected " + list(words) + ", got \"" + value + "\"" +
+                (near.empty() ? "" : "; did you mean \"" + near + "\"?"));
+}
+
+/// A finite number that is the whole text; "0x10", "nan" and "1_000" are none.
+static bool readNumber(const std::string &text, double &value) {
+  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string::npos)
+    return false;
+  char *end = nullptr;
+  value = std::strtod(text.c_str(), &end);
+  return *end == '\0' && std::isfinite(value);
+}
+
+static std::string numberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+int YamlSection::whole(const char *key, int least, int most, bool constant) {
+  std::string text = scalar(key, constant);
+  double value = 0;
+  if (!readNumber(text, value) || value != std::floor(value))
+    fail(key, "expected a whole number, got \"" + text + "\"");
+  if (value < least || value > most)
+    fail(key,
+         "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", got " + text);
+  return int(value);
+}
+
+double YamlSection::number(const char *key, double least, double most) {
+  std::string text = scalar(key, true);
+  double value = 0;
+  if (!readNumber(text, value))
+    fail(key, "expected a number without a unit, got \"" + text + "\"");
+  if (value < least || value > most)
+    fail(key, "expected a number from " + numberText(least) + " to " + numberText(most) + ", got " + text);
+  return value;
+}
+
+template <typename T> T YamlSection::parsed(const char *key, Result<T> (*parse)(const std::string &)) {
+  Result<T> result = parse(scalar(key, true));
+  if (!result)
+    fail(key, result.error().message);
+  return *result;
+}
+
+Seconds YamlSection::time(const char *key) { return parsed<Seconds>(key, parseSeconds); }
+Bytes YamlSection::size(const char *key) {
+  return parsed<Bytes>(key, [](const std::string &text) { return parseBytes(text); });
+}
+BytesPerSecond YamlSection::bandwidth(const char *key) {
+  BytesPerSecond value = parsed<BytesPerSecond>(key, parseBytesPerSecond);
+  if (!(value.value > 0))
+    fail(key, "expected a bandwidth above zero, got zero");
+  return value;
+}
+FlopsPerSecond YamlSection::flops(const char *key) {
+  FlopsPerSecond value = parsed<FlopsPerSecond>(key, parseFlopsPerSecond);
+  if (!(value.value > 0))
+    fail(key, "expected a rate above zero, got zero");
+  return value;
+}
+
+void YamlSection::finish() const {
+  std::set<std::string> all = asked;
+  all.insert(known.begin(), known.end());
+  std::vector<std::string> words(all.begin(), all.end());
+  for (const PlacedNode &layer : layers)
+    for (const auto &entry : layer.node) {
+      const std::string &key = entry.first.Scalar();
+      if (asked.count(key) || key == "source" || key == "assumption")
+        continue;
+      std::string near = nearest(key, words);
+      failAt(placeOf(layer.file, entry.first),
+             full(key) + ": expected a known key, got this one" +
+                 (near.empty() ? " (known: " + list(words) + ")" : "; did you mean \"" + near + "\"?"));
+    }
+}
+
+} // namespace braid::cost

@@ -1,0 +1,328 @@
+//===- ClusterTest.cpp - cluster files and placements -----------------------------------------------------------===//
+#include "braid/cost_models/Cluster.h"
+#include "braid/cost_models/Topology.h"
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace braid::cost;
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+
+#ifndef BRAID_CLUSTERS // the build gives the folder of the files that ship
+#error "expected BRAID_CLUSTERS, the path of cost_models/clusters"
+#endif
+
+namespace {
+
+/// A complete file; tests change one line of it.
+const std::string complete = R"(name: small
+hosts: 4
+devices_per_host: 2
+nics_per_host: 2
+source: made up for a test
+device:
+  name: gpu
+  peak: {bf16: "100 TFLOP/s", f32: "10 TFLOP/s"}
+  matmul_efficiency: 0.5
+  memory_bandwidth: "1 TB/s"
+  memory_efficiency: 1
+  memory: "16 GiB"
+  launch: "5 us"
+  reduction: "300 GB/s"
+intra:
+  name: nvlink
+  bandwidth: "300 GB/s"
+  latency: "0.6 us"
+  profile: {fabric: quiet}
+inter:
+  name: ib
+  bandwidth: "200 Gb/s"
+  latency: "1.3 us"
+  profile:
+    fabric: infiniband
+topology:
+  builder: single_switch
+nccl:
+  bus_bandwidth_intra: "200 GB/s"
+  bus_bandwidth_inter: "40 GB/s"
+  architecture: ampere
+  cpu: amd
+  channels: 4
+)";
+
+class Folder {
+public:
+  Folder() { ::mkdir(path.c_str(), 0700); }
+  ~Folder() { (void)!std::system(("rm -rf '" + path + "'").c_str()); }
+  std::string write(const std::string &name, const std::string &text) const {
+    std::ofstream(path + "/" + name) << text;
+    return path + "/" + name;
+  }
+  std::string path = "/tmp/braid-cluster-test-" + std::to_string(::getpid());
+};
+
+std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+Result<Cluster> readText(const std::string &text) {
+  Folder folder;
+  Result<Cluster> result = readCluster(folder.write("c.yaml", text));
+  if (result)
+    return result;
+  Error error = result.error(); // without the folder, so that tests can compare
+  size_t at = error.place.rfind('/');
+  error.place = at == std::string::npos ? error.place : error.place.substr(at + 1);
+  return error;
+}
+
+std::string errorOf(const std::string &text) {
+  Result<Cluster> result = readText(text);
+  REQUIRE_FALSE(result);
+  return result.error().text();
+}
+std::string errorOf(const std::string &from, const std::string &to) { return errorOf(replaced(complete, from, to)); }
+
+} // namespace
+
+TEST_CASE("every file that ships is read, and its topology built") {
+  for (const char *fabric : {"ib-ndr", "roce"})
+    for (const char *shape : {"16x8", "4x2", "1x8"}) {
+      std::string path = std::string(BRAID_CLUSTERS) + "/h100-" + fabric + "-" + shape + ".yaml";
+      Result<Cluster> cluster = readCluster(path);
+      INFO(path << (cluster ? "" : ": " + cluster.error().text()));
+      REQUIRE(cluster);
+      CHECK(cluster->name == std::string("h100-") + fabric + "-" + shape);
+      CHECK(std::to_string(cluster->hosts) + "x" + std::to_string(cluster->devicesPerHost) == shape);
+      CHECK(cluster->path == path);
+      CHECK(cluster->hash.size() == 16);
+      CHECK(cluster->device.peak.at("bf16").value == 989e12);
+      CHECK(cluster->inter.bandwidth.value == 50e9);
+      CHECK(cluster->inter.profile.name == (std::string(fabric) == "roce" ? "roce" : "infiniband"));
+      // A ring's bus bandwidth over hosts is bounded by the line rate of a host's NICs.
+      CHECK(cluster->nccl.busBandwidthInter.value <= cluster->nicsPerHost * cluster->inter.bandwidth.value);
+      CHECK_FALSE(cluster->assumptions.empty());
+      for (const std::string &assumption : cluster->assumptions)
+        CHECK_THAT(assumption, !Contains("no source given"));
+      Result<Topology> topology = Topology::build(*cluster);
+      REQUIRE(topology);
+      CHECK(topology->connected());
+    }
+}
+
+TEST_CASE("the fabrics differ in data: default quantile, collisions, pauses") {
+  auto read = [](const char *name) { return *readCluster(std::string(BRAID_CLUSTERS) + "/" + name + ".yaml"); };
+  Cluster ib = read("h100-ib-ndr-16x8"), roce = read("h100-roce-16x8"), rack = read("h100-roce-4x2");
+  CHECK(ib.defaultQuantile == 0.5);
+  CHECK(roce.defaultQuantile == 0.95);
+  CHECK(read("h100-roce-1x8").defaultQuantile == 0.5); // no network in use
+  CHECK(ib.inter.profile.collisionUplinks == 0);
+  CHECK(roce.inter.profile.collisionUplinks == 32);
+  CHECK(rack.inter.profile.collisionUplinks == 0); // one leaf
+  CHECK(ib.inter.profile.pauseProbability == 0);
+  CHECK(roce.inter.profile.pauseProbability > 0);
+  CHECK(ib.inter.profile.bulkMean == 0.05);
+  CHECK(rack.inter.profile.bulkMean == 0.15);
+  CHECK(roce.inter.profile.bulkMean == 0.3);
+  CHECK(ib.inter.bandwidth.value == roce.inter.bandwidth.value);
+  CHECK(ib.hash != roce.hash);
+}
+
+TEST_CASE("a file is read with its units") {
+  Result<Cluster> result = readText(complete);
+  INFO((result ? "" : result.error().text()));
+  REQUIRE(result);
+  const Cluster &c = *result;
+  CHECK(c.ranks() == 8);
+  CHECK(c.inter.bandwidth.value == Approx(25e9));
+  CHECK(c.inter.latency.value == Approx(1.3e-6));
+  CHECK(c.device.memory.value == int64_t(16) << 30);
+  CHECK(c.hostsPerLeaf == 4);
+  CHECK(c.hostLink.bandwidth.value == c.inter.bandwidth.value);
+  CHECK(c.device.dotPeak("f32").value == 10e12);
+  bool assumed = false;
+  CHECK(c.device.dotPeak("i64", &assumed).value == 10e12);
+  CHECK(assumed);
+  // The file's source holds for all its constants; what is left is the profile's defaults.
+  REQUIRE(c.assumptions.size() == 1);
+  CHECK_THAT(c.assumptions[0], Contains("inter.profile: default profile of InfiniBand"));
+}
+
+TEST_CASE("f32 products run on the units that the file names") {
+  std::string text =
+      replaced(complete, "f32: \"10 TFLOP/s\"}", "f32: \"10 TFLOP/s\", tf32: \"50 TFLOP/s\"}\n  f32_dot: tf32");
+  CHECK(readText(text)->device.dotPeak("f32").value == 50e12);
+  CHECK_THAT(errorOf("  matmul_efficiency", "  f32_dot: tf32\n  matmul_efficiency"),
+             Contains("that peak gives the rate of"));
+}
+
+TEST_CASE("each mistake is one error that names the line, the key, what was expected and what was there") {
+  CHECK(errorOf("hosts: 4", "hosts: four") == "c.yaml:2: hosts: expected a whole number, got \"four\"");
+  CHECK(errorOf("hosts: 4", "hosts: 0") == "c.yaml:2: hosts: expected a whole number from 1 to 131072, got 0");
+  CHECK(errorOf("hosts: 4", "hosts: 4.5") == "c.yaml:2: hosts: expected a whole number, got \"4.5\"");
+  CHECK(errorOf("hosts: 4", "hosts: [4]") == "c.yaml:2: hosts: expected one value, got a list");
+  CHECK(errorOf("hosts: 4", "hosts:") == "c.yaml:2: hosts: expected one value, got nothing");
+  // unknown keys, with what was probably meant
+  CHECK_THAT(errorOf("  launch:", "  launhc:"),
+             Contains("device.launch: expected this key, got none (there is \"launhc\")"));
+  CHECK(errorOf("nccl:", "extra: 1\nnccl:").find("c.yaml:28: extra: expected a known key, got this one (known: ") == 0);
+  CHECK(errorOf("    fabric: infiniband", "    fabric: infiniband\n    spike_probabilty: 0.1") ==
+        "c.yaml:26: inter.profile.spike_probabilty: expected a known key, got this one; did you mean "
+        "\"spike_probability\"?");
+  // missing keys
+  CHECK(errorOf("  latency: \"1.3 us\"\n", "") == "c.yaml:20: inter.latency: expected this key, got none");
+  CHECK_THAT(errorOf("topology:\n  builder: single_switch\n", ""),
+             EndsWith("topology: expected this mapping, got none"));
+  // units
+  CHECK(errorOf("\"1.3 us\"", "1.3") ==
+        "c.yaml:23: inter.latency: expected a time with a unit, like \"1.3 us\", got \"1.3\", which has no unit");
+  CHECK(errorOf("\"200 Gb/s\"", "\"-200 Gb/s\"") ==
+        "c.yaml:22: inter.bandwidth: expected a bandwidth that is not negative, got \"-200 Gb/s\"");
+  CHECK(errorOf("\"200 Gb/s\"", "\"0 Gb/s\"") ==
+        "c.yaml:22: inter.bandwidth: expected a bandwidth above zero, got zero");
+  CHECK_THAT(errorOf("\"200 Gb/s\"", "\"200 us\""), Contains("with the unit \"us\" (known: B/s"));
+  CHECK_THAT(errorOf("\"200 Gb/s\"", ".nan"), Contains("c.yaml:22: inter.bandwidth: expected a bandwidth with a unit"));
+  CHECK_THAT(errorOf("\"16 GiB\"", "\"0 GiB\""), Contains("device.memory: expected a size above zero"));
+  CHECK_THAT(errorOf("bf16: \"100 TFLOP/s\"", "bf16: 100"),
+             Contains("c.yaml:8: device.peak.bf16: expected a rate with a unit"));
+  CHECK_THAT(errorOf("matmul_efficiency: 0.5", "matmul_efficiency: 1.5"),
+             Contains("expected a number from 0.001 to 1, got 1.5"));
+  CHECK_THAT(errorOf("matmul_efficiency: 0.5", "matmul_efficiency: nan"),
+             Contains("expected a number without a unit, got \"nan\""));
+  // words
+  CHECK(errorOf("single_switch", "single_swich") ==
+        "c.yaml:27: topology.builder: expected single_switch, rail_optimized or "
+        "fat_tree, got \"single_swich\"; did you mean \"single_switch\"?");
+  CHECK_THAT(errorOf("fabric: infiniband", "fabric: infinband"), Contains("did you mean \"infiniband\"?"));
+  CHECK_THAT(errorOf("bf16:", "bf61:"),
+             Contains("device.peak.bf61: expected an element type in MLIR's spelling, got this "
+                      "one; did you mean \"bf16\"?"));
+  // shape
+  CHECK(errorOf("hosts: 4", "hosts: 4\nhosts: 5") == "c.yaml:3: hosts: expected once, got it twice");
+  CHECK_THAT(errorOf("  name: ib\n", "  name: ib\n  name: ib\n"), Contains("inter.name: expected once, got it twice"));
+  CHECK_THAT(errorOf("device:\n", "device: 3\nx:\n"), Contains("device: expected a mapping of keys, got \"3\""));
+  CHECK(
+      errorOf("nics_per_host: 2", "nics_per_host: 0").find("c.yaml:4: nics_per_host: expected a whole number from 1") ==
+      0);
+  CHECK_THAT(errorOf("builder: single_switch", "builder: fat_tree"),
+             Contains("topology.hosts_per_leaf: expected this key"));
+  CHECK_THAT(errorOf("fabric: infiniband", "fabric: roce\n    pause_longest: \"1 us\""),
+             Contains("pause_shortest: expected at most pause_longest (1.00 us), got 10.0 us"));
+}
+
+TEST_CASE("did you mean: an optional key with a slip") {
+  CHECK_THAT(errorOf("    fabric: infiniband", "    fabric: infiniband\n    bulk_mean: 0.1\n    bulk_maen: 0.1"),
+             Contains("inter.profile.bulk_maen: expected a known key, got this one; did you mean \"bulk_mean\"?"));
+}
+
+TEST_CASE("files that are no cluster files are errors, not exceptions") {
+  CHECK(errorOf("") == "c.yaml: cluster file: expected a mapping of keys, got an empty file");
+  CHECK(errorOf("# only a comment\n") == "c.yaml: cluster file: expected a mapping of keys, got an empty file");
+  CHECK_THAT(errorOf("- a\n- b\n"), Contains("expected a mapping of keys, got a list"));
+  CHECK_THAT(errorOf("just text"), Contains("expected a mapping of keys, got \"just text\""));
+  CHECK_THAT(errorOf("a: [1, 2\nb: }"), Contains("expected YAML, got: "));
+  CHECK_THAT(errorOf("a: b: c"), Contains("c.yaml:1: cluster file: expected YAML"));
+  CHECK_THAT(errorOf(complete + "---\nname: again\n"), Contains("expected one document, got 2"));
+  CHECK_THAT(errorOf(std::string("\x00\x01\x02\xff", 4)), Contains("cluster file"));
+  CHECK_THAT(errorOf(complete.substr(0, complete.size() / 2)), Contains("expected")); // truncated
+  CHECK_THAT(errorOf(std::string(20000, '[')), Contains("expected YAML"));            // too deep
+  CHECK_THAT(errorOf("name: &a\n  x: *a\n"), Contains("expected"));                   // holds itself
+  CHECK_THAT(errorOf(std::string((1 << 20) + 10, '#')), Contains("less than 1 MiB"));
+  CHECK(readCluster("/no/such/file.yaml").error().text() ==
+        "/no/such/file.yaml: cluster file: expected a readable file, got: No such file or directory");
+  CHECK(readCluster("/tmp").error().text() == "/tmp: cluster file: expected a file, got a directory");
+  Folder folder;
+  std::string path = folder.write("secret.yaml", complete);
+  ::chmod(path.c_str(), 0);
+  if (::geteuid() != 0) // root may read anything
+    CHECK_THAT(readCluster(path).error().text(), Contains("Permission denied"));
+}
+
+TEST_CASE("every prefix of a file is read or refused without a crash") {
+  for (size_t length = 0; length < complete.size(); length += 7)
+    (void)readText(complete.substr(0, length));
+}
+
+TEST_CASE("a base is overridden key by key") {
+  Folder folder;
+  folder.write("base.yaml", complete);
+  std::string path = folder.write("c.yaml", "base: base.yaml\nname: other\nhosts: 2\ninter: {latency: \"3 us\"}\n");
+  Result<Cluster> cluster = readCluster(path);
+  INFO((cluster ? "" : cluster.error().text()));
+  REQUIRE(cluster);
+  CHECK(cluster->name == "other");
+  CHECK(cluster->hosts == 2);
+  CHECK(cluster->inter.latency.value == Approx(3e-6));
+  CHECK(cluster->inter.bandwidth.value == Approx(25e9));
+  // The base's source is not one for a value that another file gives.
+  CHECK(std::count(cluster->assumptions.begin(), cluster->assumptions.end(), "inter.latency: no source given") == 1);
+
+  // An error names the file that it is in.
+  folder.write("base.yaml", replaced(complete, "\"200 Gb/s\"", "200"));
+  CHECK_THAT(readCluster(path).error().place, EndsWith("base.yaml:22"));
+  folder.write("base.yaml", complete);
+  folder.write("c.yaml", "base: base.yaml\nname: other\ninter: {latncy: \"3 us\"}\n");
+  CHECK_THAT(readCluster(path).error().text(),
+             Contains("c.yaml:3: inter.latncy") && Contains("did you mean \"latency\"?"));
+  folder.write("c.yaml", "base: none.yaml\nname: x\n");
+  CHECK_THAT(readCluster(path).error().text(), Contains("none.yaml") && Contains("(base of") && Contains("c.yaml:1)"));
+  folder.write("c.yaml", "base: c.yaml\nname: x\n");
+  CHECK_THAT(readCluster(path).error().text(), Contains("a circle?"));
+}
+
+TEST_CASE("constants say where they come from") {
+  std::string text = replaced(complete, "source: made up for a test\n", "");
+  Result<Cluster> bare = readText(text);
+  CHECK(std::count(bare->assumptions.begin(), bare->assumptions.end(), "device.launch: no source given") == 1);
+  text = replaced(complete, "launch: \"5 us\"", "launch: {value: \"5 us\", assumption: a guess}");
+  Result<Cluster> guessed = readText(text);
+  CHECK(std::count(guessed->assumptions.begin(), guessed->assumptions.end(), "device.launch: a guess") == 1);
+  CHECK_THAT(errorOf("launch: \"5 us\"", "launch: {assumption: a guess}"),
+             Contains("expected a value, got only its source"));
+  CHECK_THAT(errorOf("launch: \"5 us\"", "launch: {value: \"5 us\", assumption: a, source: b}"), Contains("got both"));
+  CHECK_THAT(errorOf("launch: \"5 us\"", "launch: {value: \"5 us\", note: a}"), Contains("got \"note\""));
+}
+
+TEST_CASE("the hash is of the meaning") {
+  std::string hash = readText(complete)->hash;
+  CHECK(readText("# a comment\n" + complete)->hash == hash);
+  CHECK(readText(replaced(complete, "\"200 Gb/s\"", "\"25 GB/s\""))->hash == hash);
+  CHECK(readText(replaced(complete, "name: small", "name: other"))->hash == hash);
+  CHECK(readText(replaced(complete, "made up", "measured"))->hash == hash);
+  for (auto [from, to] : std::initializer_list<std::pair<const char *, const char *>>{
+           {"hosts: 4", "hosts: 3"},
+           {"\"200 Gb/s\"", "\"201 Gb/s\""},
+           {"cpu: amd", "cpu: intel"},
+           {"fabric: quiet", "fabric: nvlink"},
+           {"fabric: infiniband", "fabric: infiniband\n    spike_index: 3"},
+           {"f32: \"10", "f32: \"11"},
+           {"launch: \"5 us\"", "launch: \"6 us\""}}) {
+    INFO(to);
+    CHECK(readText(replaced(complete, from, to))->hash != hash);
+  }
+}
+
+TEST_CASE("placements") {
+  Cluster c = *readText(complete); // 4 hosts x 2
+  CHECK(readPlacement("packed", 8, c)->deviceOf == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(readPlacement("", 8, c)->deviceOf.size() == 8);
+  Placement placed = *readPlacement("3:1,0:0,1:1", 3, c);
+  CHECK(placed.deviceOf == std::vector<int>{7, 0, 3});
+  CHECK(placed.hostOf(0, c) == 3);
+  auto error = [&](const char *text, int ranks) { return readPlacement(text, ranks, c).error().text(); };
+  CHECK(error("packed", 9) == "placement: expected at most 8 ranks, the devices of cluster small, got a program of 9");
+  CHECK_THAT(error("packed", 4), Contains("expected 8 ranks") && Contains("give a placement"));
+  CHECK(error("0:0,0:0", 2) == "placement: expected a device for each rank, got 0:0 for ranks 0 and 1");
+  CHECK_THAT(error("0:0,4:0", 2), Contains("expected a host below 4 and a gpu below 2 for rank 1, got 4:0"));
+  CHECK_THAT(error("0:2", 1), Contains("got 0:2"));
+  CHECK_THAT(error("0:0,1:0", 3), Contains("expected 3 entries, one for each rank, got 2"));
+  for (const char *text :
+       {"0", "0:", ":0", "0:0,", ",0:0", "0:0;1:0", "a:b", "-1:0", "0:99999999999", "0:0 ,1:0", "pcked"})
+    CHECK_THAT(error(text, 1), Contains("placement: expected"));
+}
