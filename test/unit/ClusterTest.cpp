@@ -12,9 +12,7 @@ using namespace braid::cost;
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 
-#ifndef BRAID_CLUSTERS // the build gives the folder of the files that ship
-#error "expected BRAID_CLUSTERS, the path of cost_models/clusters"
-#endif
+static const std::string clusters = std::string(BRAID_SOURCE_DIR) + "/cost_models/clusters/";
 
 namespace {
 
@@ -94,7 +92,7 @@ std::string errorOf(const std::string &from, const std::string &to) { return err
 TEST_CASE("every file that ships is read, and its topology built") {
   for (const char *fabric : {"ib-ndr", "roce"})
     for (const char *shape : {"16x8", "4x2", "1x8"}) {
-      std::string path = std::string(BRAID_CLUSTERS) + "/h100-" + fabric + "-" + shape + ".yaml";
+      std::string path = clusters + "h100-" + fabric + "-" + shape + ".yaml";
       Result<Cluster> cluster = readCluster(path);
       INFO(path << (cluster ? "" : ": " + cluster.error().text()));
       REQUIRE(cluster);
@@ -117,7 +115,7 @@ TEST_CASE("every file that ships is read, and its topology built") {
 }
 
 TEST_CASE("the fabrics differ in data: default quantile, collisions, pauses") {
-  auto read = [](const char *name) { return *readCluster(std::string(BRAID_CLUSTERS) + "/" + name + ".yaml"); };
+  auto read = [](const char *name) { return *readCluster(clusters + name + ".yaml"); };
   Cluster ib = read("h100-ib-ndr-16x8"), roce = read("h100-roce-16x8"), rack = read("h100-roce-4x2");
   CHECK(ib.defaultQuantile == 0.5);
   CHECK(roce.defaultQuantile == 0.95);
@@ -171,7 +169,8 @@ TEST_CASE("each mistake is one error that names the line, the key, what was expe
   // unknown keys, with what was probably meant
   CHECK_THAT(errorOf("  launch:", "  launhc:"),
              Contains("device.launch: expected this key, got none (there is \"launhc\")"));
-  CHECK(errorOf("nccl:", "extra: 1\nnccl:").find("c.yaml:28: extra: expected a known key, got this one (known: ") == 0);
+  CHECK(errorOf("nccl:", "colour: 1\nnccl:").find("c.yaml:28: colour: expected a known key, got this one (known: ") ==
+        0);
   CHECK(errorOf("    fabric: infiniband", "    fabric: infiniband\n    spike_probabilty: 0.1") ==
         "c.yaml:26: inter.profile.spike_probabilty: expected a known key, got this one; did you mean "
         "\"spike_probability\"?");
