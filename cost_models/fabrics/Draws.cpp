@@ -14,7 +14,7 @@
 
 namespace braid::cost {
 
-static uint64_t mix(uint64_t hash, uint64_t field) {
+uint64_t mix(uint64_t hash, uint64_t field) {
   uint64_t z = hash + 0x9e3779b97f4a7c15ull + field * 0xd1342543de82ef95ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;

@@ -12,6 +12,8 @@ namespace purpose {
 enum : uint64_t { jobLatency = 1, jobCollision, share, spike, pause, bulk, serialBulk };
 } // namespace purpose
 
+/// One round of the hash: for many draws that differ in one number from a place.
+uint64_t mix(uint64_t hash, uint64_t field);
 /// 64 hashed bits of the place.
 uint64_t drawBits(const DrawPlace &place);
 

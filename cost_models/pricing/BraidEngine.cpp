@@ -130,7 +130,7 @@ private:
     const LinkClass &links = hosts > 1 ? cluster.inter : cluster.intra;
     double each = links.latency.value;
     c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(p.collective->serialMessages());
-    c.noisePerMessage = neighbourNoise(links.profile.bulkSigma);
+    c.noisePerMessage = chainNoise(links.profile.bulkSigma, p.collective->ranks(), c.serialMessages);
     sumUp(c);
     return c;
   }

@@ -18,14 +18,18 @@ Seconds ringTime(CollectiveKind kind, int n, Bytes operand, const UniformMachine
 Seconds doubleTreeTime(int n, Bytes operand, int segments, const UniformMachine &machine) {
   if (n <= 1)
     return {};
-  double height = std::floor(std::log2(n));
-  double segment = double(operand.value) / 2 / segments;
+  double h = std::floor(std::log2(n));
+  double segment = double(operand.value) / 2 / segments; // each tree carries a half
   double transfer = segment / machine.bandwidth.value;
   double reduce = machine.reduction.value > 0 ? segment / machine.reduction.value : 0;
-  // The first segment goes up and down the tree. Then one segment of each tree follows in a turn, in which an inner rank
-  // passes up to four of them through its link (in one tree to its parent and two children, in the other to its parent).
-  double first = 2 * height * (machine.alpha.value + transfer) + 2 * height * reduce;
-  double turn = (n == 2 ? 2 : 4) * transfer;
+  double alpha = machine.alpha.value;
+  // Two children share the link into their parent, and the link out of it: a level costs two transfers, but for two ranks.
+  double level = n == 2 ? transfer : 2 * transfer;
+  double first = 2 * h * (alpha + level) + h * reduce - (n == 2 ? 0 : transfer);
+  // Then one segment of each tree follows in a turn. An inner rank passes up to four of them through its link (in one tree
+  // to its parent and two children, in the other to its parent); and a rank at depth h has 2 h messages ahead of it for 2 h + 1
+  // segments.
+  double turn = std::max((n == 2 ? 2 : 4) * transfer, 2 * h / (2 * h + 1) * (alpha + level + reduce / 2));
   return Seconds{first + (segments - 1) * turn};
 }
 

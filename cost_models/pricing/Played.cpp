@@ -87,7 +87,7 @@ Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const C
   if (noise)
     options.excess = [&](int source, int target, uint64_t message) {
       DrawPlace place = *noise;
-      place.where = uint64_t(placement.deviceOf[source]);
+      place.where = uint64_t(placement.deviceOf[source]) << 32 | uint64_t(placement.deviceOf[target]);
       place.message = message;
       int from = placement.deviceOf[source], to = placement.deviceOf[target];
       bool crosses = from / cluster.devicesPerHost != to / cluster.devicesPerHost;

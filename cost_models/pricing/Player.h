@@ -34,7 +34,7 @@ struct PlayedRank {
 struct PlayOptions {
   Bytes operand;               ///< of each rank; the chunks divide the buffer exactly
   BytesPerSecond reduction{0}; ///< 0: reductions take no time
-  /// Excess of a message's delivery over the network's time; null: none. `message` counts those of the source.
+  /// How much later than by the network alone a message is delivered; null: not at all. `message` counts those of a lane.
   std::function<Seconds(int source, int target, uint64_t message)> excess;
 };
 

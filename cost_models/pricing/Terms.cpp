@@ -30,12 +30,17 @@ void sumUp(Candidate &candidate) {
 
 double neighbourNoise(double sigma) { return 1 + 0.66 * sigma + 0.84 * sigma * sigma; }
 
-double maximumNoise(double sigma, double messages) {
-  if (messages <= 1)
+/// Mean of the largest of m standard normal draws: near the quantile 1 - exp(-gamma) / m (Gumbel's limit), exp(-gamma) = 0.5615.
+static double largestNormal(double m) { return -M_SQRT2 * boost::math::erfc_inv(2 * (1 - 0.5615 / m)); }
+
+double chainNoise(double sigma, int ranks, double messages) {
+  if (ranks <= 1 || messages <= 0)
     return 1;
-  // The mean of the maximum of m draws is near the quantile 1 - exp(-gamma)/m (Gumbel's limit); exp(-gamma) = 0.5615.
-  double z = -M_SQRT2 * boost::math::erfc_inv(2 * (1 - 0.5615 / messages));
-  return std::exp(sigma * z - sigma * sigma / 2);
+  return 1 + std::max(0.0, largestNormal(ranks)) * std::sqrt(std::expm1(sigma * sigma) / messages);
+}
+
+double maximumNoise(double sigma, double messages) {
+  return messages <= 1 ? 1 : std::exp(sigma * largestNormal(messages) - sigma * sigma / 2);
 }
 
 } // namespace braid::cost

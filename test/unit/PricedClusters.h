@@ -7,6 +7,7 @@
 
 #include "braid/cost_models/Price.h"
 #include <numeric>
+#include <stdexcept>
 
 namespace braid::cost {
 
