@@ -7,7 +7,11 @@
 
 Nothing here imports jax before it is needed: the command line must set the number of host devices first.
 """
+import os
+
 from .errors import BraidJaxError
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does; jaxlib reads it when it is loaded, which may be before jax
 
 _HOME = {"export": "exporting", "plan": "planning", "load": "loading", "compare": "comparing", "compare_callables": "comparing",
          "use_host_devices": "devices"}

@@ -117,7 +117,7 @@ def check_plan(report, plan, text, what):
     """The collectives of a plan (the JSON of `braid-sim compare`, or its "plan" list) against those that a text has."""
     entries = plan["plan"] if isinstance(plan, dict) else plan
     wanted = Counter((_PLAN_KIND.get(e["kind"], e["kind"]), int(e["bytes"]), int(e["group_size"])) for e in entries)
-    found = Counter(program.bytes_of_collectives(text, what))
+    found = Counter((c.kind, c.operand_bytes, c.group_size) for c in program.collective_ops(text, what))
     say = lambda key: f"{key[0]} of {key[1]} bytes in groups of {key[2]}"
     report.problems += [f"{what} against the plan: {n} x {say(k)}: planned, not found" for k, n in sorted((wanted - found).items())]
     report.problems += [f"{what} against the plan: {n} x {say(k)}: found, not planned" for k, n in sorted((found - wanted).items())]
@@ -127,10 +127,11 @@ def compare(original, changed, *, seed=0, rtol=None, expect_bitwise=False, plan=
     """Run two StableHLO programs (text or bytecode) on host devices with the same random inputs; returns a Report.
 
     Each output is compared on each device; the original runs twice. rtol: relative to the largest value of an output
-    (default by type). plan: what `braid-sim compare --format=json` printed, as a dict or a path.
+    (default by type). plan: what `braid-sim compare --format=json` printed, as a dict or a path. The original may also be
+    what running.compile_text made of it, for several comparisons with one program.
     """
     report = Report()
-    first = running.compile_text(original, names[0], devices)
+    first = original if isinstance(original, running.Executable) else running.compile_text(original, names[0], devices)
     second = running.compile_text(changed, names[1], devices or len(first.devices))
     if first.arguments != second.arguments:
         one, two = ([str(s) for s in e.arguments] for e in (first, second))

@@ -56,7 +56,7 @@ def is_explicit(module):
                 callee = str(op.attributes["callee"]).strip('@"')
                 if callee not in seen and shaped_work(functions[callee], seen | {callee}):
                     return True
-            elif op.name not in _HARMLESS and any(program.TensorSpec.of(r.type).shape for r in op.results):
+            elif op.name not in _HARMLESS and any(program.TensorSpec.of(v.type).shape for v in [*op.operands, *op.results]):
                 return True
         return False
 

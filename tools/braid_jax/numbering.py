@@ -6,6 +6,7 @@ collectives (same kind, groups, channel and operands). llama_fsdp8, which gather
 file numbers values: two values get the same number if the same operations on the same operands made them, where calls,
 barriers and asynchronous wrappers are looked through.
 """
+import math
 import re
 
 from . import program
@@ -106,23 +107,23 @@ class _Numbering:
                 needs += self.region(region, arguments, env)
         return [self.unique(needs) for _ in op.results]
 
-    def collective(self, op, kind, operands, env):
+    def communication(self, op, kind):
+        """The collective that an operation is, and its channel."""
         from jaxlib.mlir import ir
         handle = re.search(r"handle = (\d+)", str(op.attributes["channel_handle"])) if "channel_handle" in op.attributes else None
-        channel = int(handle[1]) if handle else 0  # XLA keeps equal collectives apart if their channels differ
+        channel = int(handle[1]) if handle else 0
         rows = _rows(op.attributes["source_target_pairs" if kind == "collective_permute" else "replica_groups"])
         rows = on_partitions(kind, rows, self.devices, bool(channel), "use_global_device_ids" in op.attributes)
-        elements = 0
-        for result in op.results:
-            size = 1
-            for n in ir.RankedTensorType(result.type).shape:
-                size *= n
-            elements += size
-        groups = canonical(kind, rows)
-        key = (kind, groups, channel, self.attributes(op), tuple(str(r.type) for r in op.results), operands, self.regions(op, env))
+        elements = sum(math.prod(ir.RankedTensorType(r.type).shape) for r in op.results)
+        return Collective(kind, canonical(kind, rows), elements), channel
+
+    def collective(self, op, kind, operands, env):
+        collective, channel = self.communication(op, kind)  # XLA keeps equal collectives apart if their channels differ
+        types = tuple(str(r.type) for r in op.results)
+        key = (kind, collective.groups, channel, self.attributes(op), types, operands, self.regions(op, env))
         numbers = [self.number((*key, i), operands) for i in range(len(op.results))]
         for number in numbers:
-            self.found[number] = (numbers[0], Collective(kind, groups, elements))
+            self.found[number] = (numbers[0], collective)
         return numbers
 
     def live(self, outputs):
@@ -159,3 +160,17 @@ def levels_of(module, devices):
         level.append(max((level[n] for n in needs), default=0) + (number in numbering.found))
     firsts = {first: c for number, (first, c) in numbering.found.items() if number in live}
     return [(level[number], c) for number, c in firsts.items()]
+
+
+def written_collectives(module, devices):
+    """The collectives as the text has them: each operation once, nothing merged, nothing dropped."""
+    from jaxlib.mlir import ir
+    numbering, found = _Numbering(module, devices), []
+
+    def visit(op):
+        if op.name.removeprefix("stablehlo.") in KINDS:
+            found.append(numbering.communication(op, op.name.removeprefix("stablehlo."))[0])
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found

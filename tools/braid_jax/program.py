@@ -131,8 +131,17 @@ def _bytes(mlir_type):
     return size * complex_parts * max(int(bits[0]) // 8, 1)
 
 
-def bytes_of_collectives(text, what="the program"):
-    """(kind, operand bytes, largest group) of each collective operation as the text has it; in a permute all may take part."""
+@dataclass(frozen=True)
+class CollectiveOp:
+    """One collective operation as a text has it, before anything is merged or dropped."""
+    kind: str
+    operand_bytes: int
+    result_bytes: int
+    group_size: int  # the largest; 0 for a permute
+
+
+def collective_ops(text, what="the program"):
+    """The collective operations of a text, each once, in the order of the text."""
     from jaxlib.mlir import ir
     from .collectives import KINDS
     found = []
@@ -140,12 +149,10 @@ def bytes_of_collectives(text, what="the program"):
     def visit(op):
         kind = op.name.removeprefix("stablehlo.")
         if kind in KINDS:
-            size = 0
-            if kind != "collective_permute":
-                size = ir.RankedTensorType(op.attributes["replica_groups"].type).shape[1]
-            found.append((kind, sum(_bytes(v.type) for v in op.operands), size))
+            size = 0 if kind == "collective_permute" else ir.RankedTensorType(op.attributes["replica_groups"].type).shape[1]
+            found.append(CollectiveOp(kind, sum(_bytes(v.type) for v in op.operands), sum(_bytes(v.type) for v in op.results), size))
         return ir.WalkResult.ADVANCE
 
     with context(), ir.Location.unknown():
-        parse(text, what).operation.walk(visit)
+        parse(text, what).operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
