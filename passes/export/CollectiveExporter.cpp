@@ -290,8 +290,16 @@ FailureOr<SmallVector<CollectiveExporter::Part>> CollectiveExporter::partsOf(Col
   }
   bool variadicForm =
       kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather || kind == CollectiveKind::AllToAll;
-  if (operands.size() == 1 || (sameDims && (isUnchanged(collective) || (options.consumer == ExportConsumer::Stablehlo &&
-                                                                        variadicForm && sameType))))
+  // XLA lowers an all_to_all between two dimensions to several operations, which it then refuses to have in flight: the
+  // packed form has one dimension.
+  bool mustPack = kind == CollectiveKind::AllToAll && options.consumer == ExportConsumer::Jax && options.async &&
+                  isa<StartOp>(collective->getParentOp()) && !sourceFact<UnitAttr>(collective, source_facts::kAsync) &&
+                  llvm::any_of(all.members, [&](unsigned index) {
+                    CollectiveDims dims = dimsOf(collective, index);
+                    return dims.in != dims.out;
+                  });
+  bool asItIs = isUnchanged(collective) || (options.consumer == ExportConsumer::Stablehlo && variadicForm && sameType);
+  if (!mustPack && sameDims && asItIs)
     return SmallVector<Part>{all};
 
   // One part for each element type; a tensor of unknown shape cannot be laid beside others and goes alone.
@@ -306,7 +314,7 @@ FailureOr<SmallVector<CollectiveExporter::Part>> CollectiveExporter::partsOf(Col
       parts.push_back({{index}, std::nullopt});
   }
   for (auto &[type, members] : byType) {
-    if (members.size() == 1) {
+    if (members.size() == 1 && !mustPack) {
       parts.push_back({members, std::nullopt});
       continue;
     }

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CollectiveImporter.h"
+#include "SourceFacts.h"
 
 #include "braid/passes/StablehloOp.h"
 #include "mlir/IR/Verifier.h"
@@ -67,6 +68,7 @@ ImportResult CollectiveImporter::importAsync(Operation *start) {
   if (result == ImportResult::Invalid)
     return result;
   Operation *done = *start->getResult(0).user_begin();
+  reading.source.set(source_facts::kAsync, UnitAttr::get(start->getContext()));
   build(inner, reading);
 
   Operation *end = &start->getRegion(0).front().back();

@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kDictionary = "dictionary";
 inline constexpr llvm::StringLiteral kProperties = "properties";
 /// Dictionary: discardable attributes that cannot stay discardable here.
 inline constexpr llvm::StringLiteral kAttributes = "attributes";
+/// Unit: the source had it in flight already, as an asynchronous pair of its own.
+inline constexpr llvm::StringLiteral kAsync = "async";
 /// Unit: `braid.size_hint` was read from the bounds of the operands' types.
 inline constexpr llvm::StringLiteral kHintFromBounds = "hint_from_bounds";
 
