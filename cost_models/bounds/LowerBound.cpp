@@ -1,19 +1,23 @@
 //===- LowerBound.cpp - a step time that no schedule beats ------------------------------------------------------===//
 //
-// For one block without barriers, with heads (what must pass before a task begins) and tails (what must follow its end):
+// For one block without barriers, with heads (what must pass before a task begins) and tails (what must follow its
+// end):
 //
-//   critical path   longest path, collectives at the cheapest price of each alone. A bucket is no faster than any of its
+//   critical path   longest path, collectives at the cheapest price of each alone. A bucket is no faster than any of
+//   its
 //                   members alone, since prices are monotone in bytes.
 //   compute         the compute stream does one thing at a time: the sum of its tasks.
-//   channel         each fabric's channel serves one collective at a time: the sum over the keys of one message of all bytes
-//                   of a key, no pack or unpack counted, plus the smallest head and the smallest tail of those collectives.
-//                   Merging never costs more than the cheapest way to split the same bytes, which is asked for at several
-//                   splits; so the sum over any buckets of a key is at least this. Collectives without a key are served
-//                   one by one. It does not depend on how many may be queued.
+//   channel         each fabric's channel serves one collective at a time: the sum over the keys of one message of all
+//   bytes
+//                   of a key, no pack or unpack counted, plus the smallest head and the smallest tail of those
+//                   collectives. Merging never costs more than the cheapest way to split the same bytes, which is asked
+//                   for at several splits; so the sum over any buckets of a key is at least this. Collectives without a
+//                   key are served one by one. It does not depend on how many may be queued.
 //
-// The head of a collective is also at least the compute of everything it depends on (one stream). Nested blocks run with nothing in
-// flight: their own bound times their trips counts in the paths, on the stream and on the channels. A barrier is a full stop:
-// the bounds of the parts it cuts add up. Noise is nowhere counted; where its mean is above zero, expected times are larger still.
+// The head of a collective is also at least the compute of everything it depends on (one stream). Nested blocks run
+// with nothing in flight: their own bound times their trips counts in the paths, on the stream and on the channels. A
+// barrier is a full stop: the bounds of the parts it cuts add up. Noise is nowhere counted; where its mean is above
+// zero, expected times are larger still.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Contraction.h"
 #include <algorithm>
@@ -37,7 +41,8 @@ Seconds cheapestOfAllBytes(const Pricer &pricer, CollectiveSpec spec, int parts)
 
 class BlockBound {
 public:
-  BlockBound(const Block &block, const Pricer &pricer, const std::vector<Bound> &callees) : block(block), pricer(pricer) {
+  BlockBound(const Block &block, const Pricer &pricer, const std::vector<Bound> &callees)
+      : block(block), pricer(pricer) {
     for (const Task &task : block.tasks) {
       if (task.kind == Task::Collective)
         durations.push_back(pricer.candidates(task.spec).front().time);
@@ -146,14 +151,16 @@ private:
       collectives += block.tasks[i].kind == Task::Collective;
       last = i;
       if (from[i - first] == -2)
-        return "critical path: all compute before '" + block.tasks[i].name + "', then through '" + block.tasks[task].name + "'";
+        return "critical path: all compute before '" + block.tasks[i].name + "', then through '" +
+               block.tasks[task].name + "'";
     }
     return "critical path from '" + block.tasks[last].name + "' through '" + block.tasks[task].name + "', " +
            std::to_string(collectives) + " collectives up to there";
   }
 
   template <class Offer>
-  void channelBound(Fabric fabric, int first, int last, const std::vector<double> &head, const std::vector<double> &tail, Offer offer) {
+  void channelBound(Fabric fabric, int first, int last, const std::vector<double> &head,
+                    const std::vector<double> &tail, Offer offer) {
     // Keys are bucketed within a kind and group; a key that holds several anyway is cut by them.
     struct Sum {
       CollectiveSpec spec;
@@ -192,10 +199,12 @@ private:
     double time = std::max(busy + ends, busy + nested);
     offer(time, [&] {
       std::string text = std::string(name(fabric)) + ": ";
-      text += keys.size() + single == 1 ? "one message of " : std::to_string(keys.size() + single) + " messages of together ";
+      text += keys.size() + single == 1 ? "one message of "
+                                        : std::to_string(keys.size() + single) + " messages of together ";
       text += toString(bytes) + " in " + toString(Seconds{busy});
       if (ends > nested)
-        text += ", after " + toString(Seconds{earliest}) + " and before " + toString(Seconds{shortest}) + " of the rest";
+        text +=
+            ", after " + toString(Seconds{earliest}) + " and before " + toString(Seconds{shortest}) + " of the rest";
       else if (nested > 0)
         text += ", beside " + toString(Seconds{nested}) + " of nested blocks";
       return text;

@@ -1,19 +1,20 @@
 //===- ListSchedule.cpp - list scheduling of one block on a simulated clock -------------------------------------===//
 //
 // One compute stream and one channel per fabric, played while the order is written. At every boundary between kernels:
-//   1. a fabric with a free lane takes, of the collectives whose operands are there, the one with the longest tail (longest
+//   1. a fabric with a free lane takes, of the collectives whose operands are there, the one with the longest tail
+//   (longest
 //      path to the end of the block). Starting more than the channel can serve would gain nothing and hold memory.
 //   2. the compute stream takes the next task of the program whose operands are there.
 //   3. if it has to wait for a collective, the clock jumps to the next end of one.
-// A wait is written late: before the first reader, before a start that needs its lane, before a nested block or a barrier, or
-// at the end of the block.
+// A wait is written late: before the first reader, before a start that needs its lane, before a nested block or a
+// barrier, or at the end of the block.
 //
-// Collectives that need more memory than they free (gathers of parameters, whose operands are there from the beginning) are
-// released just in time: when the compute left before their first reader is what they, and all that must come after them on
-// the channel, need, and a margin of one more collective. With a memory limit also only if they fit.
+// Collectives that need more memory than they free (gathers of parameters, whose operands are there from the beginning)
+// are released just in time: when the compute left before their first reader is what they, and all that must come after
+// them on the channel, need, and a margin of one more collective. With a memory limit also only if they fit.
 //
-// "Placed": a compute task that has run, a collective that could be started. A task is a candidate when its predecessors are
-// placed, since starting what it needs and waiting is always possible then.
+// "Placed": a compute task that has run, a collective that could be started. A task is a candidate when its
+// predecessors are placed, since starting what it needs and waiting is always possible then.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Contraction.h"
 #include "schedule/Release.h"
@@ -27,10 +28,11 @@ namespace {
 
 class Scheduler {
 public:
-  Scheduler(const Program &program, int block, const Contraction &graph, const Pricer &pricer, const ListOptions &options,
-            const std::vector<Seconds> &durations, const std::vector<int> &base)
+  Scheduler(const Program &program, int block, const Contraction &graph, const Pricer &pricer,
+            const ListOptions &options, const std::vector<Seconds> &durations, const std::vector<int> &base)
       : graph(graph), options(options), durations(durations), base(base), fabrics(graph.buckets.size()),
-        release(program, block, graph, options.memoryLimit, durations, base), nodes(graph.nodes.size()), ready{std::set<int, Order>(Order{this}), std::set<int, Order>(Order{this})} {
+        release(program, block, graph, options.memoryLimit, durations, base), nodes(graph.nodes.size()),
+        ready{std::set<int, Order>(Order{this}), std::set<int, Order>(Order{this})} {
     for (size_t b = 0; b < fabrics.size(); ++b)
       fabrics[b] = int(pricer.fabric(mergedSpec(graph.block, graph.buckets[b])));
     for (auto node = base.rbegin(); node != base.rend(); ++node) {
@@ -61,16 +63,18 @@ public:
 private:
   struct State {
     double tail = 0;
-    int missing = 0;       // predecessors not placed
-    int unfinished = 0;    // operands that are collectives not yet at their end
+    int missing = 0;    // predecessors not placed
+    int unfinished = 0; // operands that are collectives not yet at their end
     bool offered = false, started = false, finished = false, awaited = false;
-    double end = 0;        // of a collective in flight
+    double end = 0; // of a collective in flight
   };
   struct Order { // of the queue: longest tail, then earliest in the program
     const Scheduler *scheduler;
     bool operator()(int a, int b) const {
       double ta = scheduler->nodes[a].tail, tb = scheduler->nodes[b].tail;
-      return ta != tb ? ta > tb : std::make_pair(scheduler->graph.nodes[a].position, a) < std::make_pair(scheduler->graph.nodes[b].position, b);
+      return ta != tb ? ta > tb
+                      : std::make_pair(scheduler->graph.nodes[a].position, a) <
+                            std::make_pair(scheduler->graph.nodes[b].position, b);
     }
   };
   using ByPosition = std::set<std::pair<int, int>>; // position, node
@@ -181,8 +185,9 @@ private:
     return true;
   }
   int nextToStart(int fabric) {
+    Seconds kernel = runnable.empty() ? Seconds{1e300} : durations[runnable.begin()->second];
     for (int bucket : ready[fabric])
-      if (startable(bucket) && release.allows(bucket))
+      if (startable(bucket) && release.allows(bucket, kernel))
         return bucket;
     return -1;
   }
@@ -302,9 +307,9 @@ private:
   std::vector<State> nodes;
   int segment = 0;
   double clock = 0, channelFree[2] = {0, 0};
-  std::set<int, Order> ready[2];  // collectives that could be started
-  std::vector<int> inFlight[2];   // started and not awaited, in order
-  ByPosition runnable, blocked;   // compute tasks; blocked ones wait for a collective's end
+  std::set<int, Order> ready[2]; // collectives that could be started
+  std::vector<int> inFlight[2];  // started and not awaited, in order
+  ByPosition runnable, blocked;  // compute tasks; blocked ones wait for a collective's end
   using End = std::pair<double, int>;
   std::priority_queue<End, std::vector<End>, std::greater<End>> ends;
   std::vector<Event> order;
@@ -325,8 +330,8 @@ Seconds roughTime(const Program &program, int block, const Pricer &pricer) {
 
 } // namespace
 
-BlockSchedule braid::cost::listSchedule(const Program &program, int block, std::vector<Bucket> buckets, const Pricer &pricer,
-                                        const ListOptions &options) {
+BlockSchedule braid::cost::listSchedule(const Program &program, int block, std::vector<Bucket> buckets,
+                                        const Pricer &pricer, const ListOptions &options) {
   const Block &body = program.blocks[block];
   Contraction graph(body, std::move(buckets));
   std::vector<Seconds> durations(graph.nodes.size());

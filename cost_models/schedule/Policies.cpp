@@ -73,7 +73,8 @@ Schedule braid::cost::baselineSchedule(const Program &program, const Pricer &pri
   return scheduleProgram(program, rule, pricer, list);
 }
 
-void braid::cost::measure(PolicyResult &result, const Program &program, const Pricer &pricer, const PlanOptions &options) {
+void braid::cost::measure(PolicyResult &result, const Program &program, const Pricer &pricer,
+                          const PlanOptions &options) {
   Played played = playWithoutNoise(program, result.schedule, pricer);
   result.total = played.total;
   result.exposed = played.exposed;
@@ -99,7 +100,8 @@ void braid::cost::measure(PolicyResult &result, const Program &program, const Pr
   }
 }
 
-PolicyResult braid::cost::runPolicy(const Program &program, const Pricer &pricer, Policy policy, const PlanOptions &options) {
+PolicyResult braid::cost::runPolicy(const Program &program, const Pricer &pricer, Policy policy,
+                                    const PlanOptions &options) {
   auto baseline = [&](Policy which) {
     PolicyResult result;
     result.policy = which;

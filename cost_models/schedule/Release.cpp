@@ -6,28 +6,17 @@
 
 using namespace braid::cost;
 
-/// Results minus the operands that only this bucket reads: what starting it costs until its first reader.
+/// What starting it costs until its first reader: a gather's results are larger than what it sends. (Operands are taken
+/// to be free after it. Reductions, and gradients that wait for them, thus never cost anything.)
 static Bytes growthOf(const Contraction &graph, int bucket) {
   Bytes growth;
-  std::vector<int> members = graph.buckets[bucket].tasks;
-  for (int task : members)
-    growth += graph.block.tasks[task].result;
-  std::vector<int> operands;
-  for (int task : members)
-    for (int operand : graph.block.tasks[task].operands)
-      operands.push_back(operand);
-  std::sort(operands.begin(), operands.end());
-  operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-  for (int operand : operands) {
-    const std::vector<int> &readers = graph.nodes[graph.nodeOf[operand]].readers;
-    if (readers.size() == 1 && !graph.block.tasks[operand].escapes) // of its whole node: a bucket's operands count less
-      growth -= graph.block.tasks[operand].result;
-  }
+  for (int task : graph.buckets[bucket].tasks)
+    growth += graph.block.tasks[task].result - graph.block.tasks[task].spec.bytes;
   return growth;
 }
 
-Release::Release(const Program &program, int block, const Contraction &graph, Bytes limit, const std::vector<Seconds> &durations,
-                 const std::vector<int> &base)
+Release::Release(const Program &program, int block, const Contraction &graph, Bytes limit,
+                 const std::vector<Seconds> &durations, const std::vector<int> &base)
     : graph(graph), durations(durations), limit(limit), workBefore(graph.nodes.size()), needed(graph.buckets.size()),
       growth(graph.buckets.size()), place(graph.nodes.size()), lastUse(graph.buckets.size()) {
   double work = 0;
@@ -86,15 +75,16 @@ void Release::setFabrics(const std::vector<int> &fabrics) {
   for (int b : byNeed) {
     double &next = begin[fabrics[b]];
     next = std::min(needed[b], next) - durations[b].value;
-    latest[b] = next - durations[b].value - longest[fabrics[b]]; // margin: one of its own kind, and what may be in the way
+    latest[b] =
+        next - durations[b].value - longest[fabrics[b]]; // margin: one of its own kind, and what may be in the way
   }
 }
 
-bool Release::allows(int bucket) const {
+bool Release::allows(int bucket, Seconds kernel) const {
   if (growth[bucket].value <= 0)
     return true;
-  if (workDone < latest[bucket])
-    return false;
+  if (workDone + kernel.value <= latest[bucket])
+    return false; // the end of the next kernel is early enough
   if (highest.empty())
     return true;
   int from = std::min(reached, int(highest[0].size()) - 1), to = std::min(lastUse[bucket], int(highest[0].size()) - 1);

@@ -1,11 +1,14 @@
 //===- Search.cpp - bucket rules, scheduled and priced ----------------------------------------------------------===//
 //
-//   1. Bucket caps of 1 to 256 MiB, walking in the order of the text or of readiness, closing at or scanning past dependents:
+//   1. Bucket caps of 1 to 256 MiB, walking in the order of the text or of readiness, closing at or scanning past
+//   dependents:
 //      scheduled, played without noise. Rules that give equal buckets are tried once.
 //   2. The best of each cap with a small first bucket, keeping the program's order of compute, waiting for lanes.
-//   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails favour few,
+//   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
+//   favour few,
 //      bandwidth tails many), so every size stays in until here.
-//   4. The best three of those, with the engine's algorithms and with those best by the objective: by the objective in full,
+//   4. The best three of those, with the engine's algorithms and with those best by the objective: by the objective in
+//   full,
 //      against the baselines.
 // Draws are common to all candidates, so that differences are less noisy than values.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -79,7 +82,8 @@ public:
       return count;
     };
     auto offer = [&](const Schedule &schedule, Seconds value, const std::string &rule) {
-      if (found && (value > best.objective || (value == best.objective && launches(schedule) >= launches(best.schedule))))
+      if (found &&
+          (value > best.objective || (value == best.objective && launches(schedule) >= launches(best.schedule))))
         return;
       best.schedule = schedule;
       best.objective = value;
@@ -87,7 +91,8 @@ public:
       found = true;
     };
     for (Trial &trial : finalists)
-      offer(trial.schedule, objective(program, trial.schedule, pricer, options.objective, options.sampling), trial.variant.text());
+      offer(trial.schedule, objective(program, trial.schedule, pricer, options.objective, options.sampling),
+            trial.variant.text());
     for (const PolicyResult &baseline : baselines)
       if (fits(baseline.schedule))
         offer(baseline.schedule, baseline.objective, std::string("as ") + name(baseline.policy));

@@ -12,8 +12,9 @@ Schedule baselineSchedule(const Program &program, const Pricer &pricer, Policy p
 /// Fills what a schedule's result reports: times without noise, quantiles, objective, counts, bytes, peak.
 void measure(PolicyResult &result, const Program &program, const Pricer &pricer, const PlanOptions &options);
 
-/// The best schedule by the objective within the memory limit, of the search's own and the baselines (measured). Never worse
-/// than the best baseline within the limit, since those are candidates. Ties go to fewer launches, then to the earlier one.
+/// The best schedule by the objective within the memory limit, of the search's own and the baselines (measured). Never
+/// worse than the best baseline within the limit, since those are candidates. Ties go to fewer launches, then to the
+/// earlier one.
 PolicyResult searchPlan(const Program &program, const Pricer &pricer, const PlanOptions &options,
                         const std::vector<PolicyResult> &baselines);
 

@@ -2,15 +2,12 @@
 //
 // The rules, in the order in which they are checked; a broken one is named with the tasks it concerns:
 //   V1  each collective is in exactly one bucket, and nothing else is
-//   V2  a bucket of several has one key (not -1), one kind, one group, and only asynchronous members; its candidate exists
-//   V3  each bucket is started once and awaited once, later; each other task runs once
-//   V4  what a task reads has run, or been awaited, before it
-//   V5  nothing crosses a barrier
-//   V6  nothing is in flight across a nested block or a barrier
-//   V7  ordered collectives and nested blocks keep the program's order
-//   V8  a synchronous collective is awaited where it is started
-//   V9  no more collectives in flight per fabric than allowed
-//   V10 the peak memory is within the limit
+//   V2  a bucket of several has one key (not -1), one kind, one group, and only asynchronous members; its candidate
+//   exists V3  each bucket is started once and awaited once, later; each other task runs once V4  what a task reads has
+//   run, or been awaited, before it V5  nothing crosses a barrier V6  nothing is in flight across a nested block or a
+//   barrier V7  ordered collectives and nested blocks keep the program's order V8  a synchronous collective is awaited
+//   where it is started V9  no more collectives in flight per fabric than allowed V10 the peak memory is within the
+//   limit
 // One total order per block means one compute stream and no cycle.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/cost_models/Schedule.h"
@@ -27,7 +24,8 @@ public:
 
   std::string check() {
     if (schedule.blocks.size() != program.blocks.size())
-      return "schedule, expected " + std::to_string(program.blocks.size()) + " blocks, got " + std::to_string(schedule.blocks.size());
+      return "schedule, expected " + std::to_string(program.blocks.size()) + " blocks, got " +
+             std::to_string(schedule.blocks.size());
     for (size_t b = 0; b < program.blocks.size(); ++b) {
       block = &program.blocks[b];
       part = &schedule.blocks[b];
@@ -78,8 +76,9 @@ private:
       for (size_t i = 1; i < bucket.tasks.size(); ++i) {
         const Task &other = task(bucket.tasks[i]);
         if (other.key != first.key || first.key < 0)
-          return "V2: " + quoted(bucket.tasks.front()) + " and " + quoted(bucket.tasks[i]) + " share a bucket, expected one key, got " +
-                 std::to_string(first.key) + " and " + std::to_string(other.key);
+          return "V2: " + quoted(bucket.tasks.front()) + " and " + quoted(bucket.tasks[i]) +
+                 " share a bucket, expected one key, got " + std::to_string(first.key) + " and " +
+                 std::to_string(other.key);
         if (other.spec.kind != first.spec.kind || other.spec.groups != first.spec.groups)
           return "V2: " + quoted(bucket.tasks.front()) + " and " + quoted(bucket.tasks[i]) +
                  " share a bucket, expected one kind and one group";

@@ -18,7 +18,8 @@ FlatProgram braid::cost::flatten(const Program &program, const Schedule &schedul
     }
     for (const Event &event : order.order) {
       if (event.kind == Event::Start) {
-        out.events.push_back({FlatEvent::Start, event.index, fabrics[event.index], -1, out.candidates[event.index]->time.value});
+        out.events.push_back(
+            {FlatEvent::Start, event.index, fabrics[event.index], -1, out.candidates[event.index]->time.value});
         continue;
       }
       if (event.kind == Event::Wait) {

@@ -3,10 +3,10 @@
 // The engine is a template over the time of a collective and over a watcher, so that sampling (no watcher, neighbouring
 // kernels added up) is a tight loop and the timeline uses the very same rules.
 //
-// Model: one compute stream; per fabric one channel that serves one collective at a time in the order of starts. A nested
-// block begins and ends with nothing in flight. Its trips are drawn one by one up to `drawnTrips`; further trips repeat
-// those draws in turn, so a loop of 1,000 trips costs no more than one of 8 (and averages less than the real one: its
-// spread is overestimated).
+// Model: one compute stream; per fabric one channel that serves one collective at a time in the order of starts. A
+// nested block begins and ends with nothing in flight. Its trips are drawn one by one up to `drawnTrips`; further trips
+// repeat those draws in turn, so a loop of 1,000 trips costs no more than one of 8 (and averages less than the real
+// one: its spread is overestimated).
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_SIMULATE_FLATTEN_H
 #define BRAID_COST_MODELS_SIMULATE_FLATTEN_H
@@ -57,7 +57,8 @@ struct FlatTimes {
 
 template <class Time, class Watcher> class StepPlayer {
 public:
-  StepPlayer(const FlatProgram &program, Time time, Watcher &watcher) : program(program), time(time), watcher(watcher), ends(program.blocks.size()) {
+  StepPlayer(const FlatProgram &program, Time time, Watcher &watcher)
+      : program(program), time(time), watcher(watcher), ends(program.blocks.size()) {
     for (size_t b = 0; b < ends.size(); ++b)
       ends[b].resize(program.blocks[b].candidates.size());
   }
@@ -83,7 +84,8 @@ private:
         break;
       case FlatEvent::Start: {
         double begin = std::max(clock, channel[event.fabric]);
-        end[event.index] = channel[event.fabric] = begin + time(number, event, *block.candidates[event.index], operation++);
+        end[event.index] = channel[event.fabric] =
+            begin + time(number, event, *block.candidates[event.index], operation++);
         watcher.collective(number, event, origin + begin, origin + end[event.index]);
         break;
       }

@@ -25,16 +25,9 @@ std::vector<Lifetime> braid::cost::lifetimes(const Block &block, const BlockSche
       finish(task, e);
     }
   }
-  for (int i = int(block.tasks.size()) - 1; i >= 0; --i) { // readers come later: views of views are final first
-    const Task &task = block.tasks[i];
-    if (task.escapes)
+  for (size_t i = 0; i < life.size(); ++i)
+    if (block.tasks[i].escapes)
       life[i].end = end;
-    if (task.result.value != 0 || task.operands.empty())
-      continue;
-    int viewed = *std::max_element(task.operands.begin(), task.operands.end(),
-                                   [&](int a, int b) { return block.tasks[a].result < block.tasks[b].result; });
-    life[viewed].end = std::max(life[viewed].end, life[i].end);
-  }
   return life;
 }
 
@@ -57,8 +50,7 @@ std::vector<Bytes> braid::cost::liveBytes(const Program &program, int block, con
     live[e] = now;
     const Event &event = schedule.order[e];
     if (peaks && event.kind == Event::Run && body.tasks[event.index].kind == Task::Nested) {
-      int callee = body.tasks[event.index].block; // the values passed to it are alive here already
-      live[e] += (*peaks)[callee] - program.blocks[callee].live;
+      live[e] += (*peaks)[body.tasks[event.index].block];
     }
   }
   return live;
@@ -91,7 +83,8 @@ std::vector<std::pair<std::string, Bytes>> braid::cost::liveAtPeak(const Program
     holders.push_back({"arguments and captured values of " + block.name, block.live});
   std::vector<Lifetime> life = lifetimes(block, schedule.blocks[peak.block]);
   for (size_t i = 0; i < life.size(); ++i)
-    if (life[i].begin <= peak.event && peak.event <= life[i].end && life[i].begin >= 0 && block.tasks[i].result.value > 0)
+    if (life[i].begin <= peak.event && peak.event <= life[i].end && life[i].begin >= 0 &&
+        block.tasks[i].result.value > 0)
       holders.push_back({block.tasks[i].name, block.tasks[i].result});
   if (peak.event >= 0) {
     const Event &event = schedule.blocks[peak.block].order[peak.event];

@@ -34,7 +34,8 @@ private:
   std::vector<Interval> *timeline;
 };
 
-template <class Time> Played playWith(const Program &program, const Schedule &schedule, const Pricer &pricer, Time time, bool timeline) {
+template <class Time>
+Played playWith(const Program &program, const Schedule &schedule, const Pricer &pricer, Time time, bool timeline) {
   Played played;
   FlatProgram flat = flatten(program, schedule, pricer, /*merge=*/!timeline);
   FlatTimes times;
@@ -53,15 +54,16 @@ template <class Time> Played playWith(const Program &program, const Schedule &sc
 
 } // namespace
 
-Played braid::cost::play(const Program &program, const Schedule &schedule, const Pricer &pricer, const CollectiveTime &time,
-                         bool timeline) {
+Played braid::cost::play(const Program &program, const Schedule &schedule, const Pricer &pricer,
+                         const CollectiveTime &time, bool timeline) {
   auto asked = [&](int block, const FlatEvent &event, const Candidate &, uint64_t operation) {
     return time(block, event.index, operation).value;
   };
   return playWith(program, schedule, pricer, asked, timeline);
 }
 
-Played braid::cost::playWithoutNoise(const Program &program, const Schedule &schedule, const Pricer &pricer, bool timeline) {
+Played braid::cost::playWithoutNoise(const Program &program, const Schedule &schedule, const Pricer &pricer,
+                                     bool timeline) {
   auto price = [](int, const FlatEvent &event, const Candidate &, uint64_t) { return event.value; };
   return playWith(program, schedule, pricer, price, timeline);
 }

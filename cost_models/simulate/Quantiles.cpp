@@ -12,7 +12,8 @@ namespace {
 class Sampler {
 public:
   Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed)
-      : flat(flatten(program, schedule, pricer, /*merge=*/true)), draw{&pricer, seed, this}, engine(flat, draw, nobody) {}
+      : flat(flatten(program, schedule, pricer, /*merge=*/true)), draw{&pricer, seed, this},
+        engine(flat, draw, nobody) {}
   Sampler(const Sampler &) = delete;
 
   double step(uint64_t ofJob, uint64_t number) {
@@ -56,7 +57,8 @@ bool deterministic(const Pricer &pricer) {
   return pricer.cluster().intra.profile.deterministic() && pricer.cluster().inter.profile.deterministic();
 }
 
-std::vector<double> freshSteps(const Program &program, const Schedule &schedule, const Pricer &pricer, const SampleOptions &options) {
+std::vector<double> freshSteps(const Program &program, const Schedule &schedule, const Pricer &pricer,
+                               const SampleOptions &options) {
   Sampler sampler(program, schedule, pricer, options.seed);
   std::vector<double> times(size_t(std::max(1, options.samples)));
   for (size_t i = 0; i < times.size(); ++i)
@@ -67,7 +69,8 @@ std::vector<double> freshSteps(const Program &program, const Schedule &schedule,
 
 } // namespace
 
-Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer, const SampleOptions &options) {
+Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer,
+                                 const SampleOptions &options) {
   if (deterministic(pricer)) {
     Seconds total = playWithoutNoise(program, schedule, pricer).total;
     return {total, total, total, {}, {}};
@@ -80,8 +83,8 @@ Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedul
           {standardErrorOf(times, 0.99)}};
 }
 
-Seconds braid::cost::objective(const Program &program, const Schedule &schedule, const Pricer &pricer, const Objective &objective,
-                               const SampleOptions &options) {
+Seconds braid::cost::objective(const Program &program, const Schedule &schedule, const Pricer &pricer,
+                               const Objective &objective, const SampleOptions &options) {
   if (deterministic(pricer))
     return playWithoutNoise(program, schedule, pricer).total;
   if (objective.kind == ObjectiveKind::Serving)

@@ -5,7 +5,8 @@
 using namespace braid;
 using namespace braid::cost;
 
-std::string braid::cost::writeTimeline(const std::vector<std::pair<std::string, Played>> &processes, const std::string &path) {
+std::string braid::cost::writeTimeline(const std::vector<std::pair<std::string, Played>> &processes,
+                                       const std::string &path) {
   trace::TraceWriter writer;
   for (size_t p = 0; p < processes.size(); ++p) {
     int process = int(p);
@@ -14,7 +15,8 @@ std::string braid::cost::writeTimeline(const std::vector<std::pair<std::string, 
     for (int stream = 0; stream < 3; ++stream)
       writer.nameTrack({process, stream}, names[stream]);
     for (const Interval &interval : processes[p].second.timeline) {
-      trace::Microseconds begin = trace::fromSeconds(interval.begin.value), end = trace::fromSeconds(interval.end.value);
+      trace::Microseconds begin = trace::fromSeconds(interval.begin.value),
+                          end = trace::fromSeconds(interval.end.value);
       if (interval.bucket < 0)
         writer.slice({process, 0}, interval.name, "compute", begin, end);
       else
