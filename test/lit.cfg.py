@@ -24,7 +24,7 @@ for program in ("braid-opt",):
 
 config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, os.environ["PATH"]])
 config.environment["LC_ALL"] = "C.UTF-8"
-config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input=fail"
+config.environment["FILECHECK_OPTS"] = "--dump-input=fail"
 
 plugins = glob.glob(os.path.join(build, "**", "*BraidPlugin.so"), recursive=True)
 config.substitutions += [
