@@ -85,7 +85,10 @@ def load(text, like):
             _check_signature(module, original)
         else:
             _wrap_like(module, original, compiled, exported.module_kept_var_idx)
-        changed = dataclasses.replace(exported, mlir_module_serialized=_export._module_to_bytecode(module))
+        try:
+            changed = dataclasses.replace(exported, mlir_module_serialized=_export._module_to_bytecode(module))
+        except jax.errors.JaxRuntimeError as error:
+            raise BraidJaxError(f"the planned program: jax can't serialise it: {str(error).strip()[:600]}") from None
     donated = lowered.args_info[0]
     donated = [i for i, arg in enumerate(donated) if jax.tree.leaves(arg) and all(leaf.donated for leaf in jax.tree.leaves(arg))]
     return jax.jit(changed.call, in_shardings=compiled.input_shardings[0], out_shardings=compiled.output_shardings, donate_argnums=donated)

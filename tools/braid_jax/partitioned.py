@@ -53,6 +53,22 @@ def _compile_with_dump(lowered):
             return _first_field(file.read())
 
 
+def _drop_copies(module):
+    """HLO's copies, which the partitioner adds, mean nothing in SSA form; StableHLO has no operation for them."""
+    from jaxlib.mlir import ir
+    copies = []
+
+    def visit(op):
+        if op.name == "mhlo.copy":
+            copies.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for op in copies:
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()
+
+
 def per_device_module(lowered, devices, keep_device_order=True):
     """A StableHLO module (in the current context) of what one device runs, with the collectives of XLA's partitioner.
 
@@ -71,6 +87,7 @@ def per_device_module(lowered, devices, keep_device_order=True):
     if keep_device_order and "replica_groups=mesh" in text:
         proto = _hlo.hlo_module_from_text(groups.hlo_text_with_lists(text)).as_serialized_hlo_module_proto()
     converted = program.parse(program.generic_text(ir.Module.parse(_jax.mlir.hlo_to_stablehlo(proto))), "XLA's partitioner")
+    _drop_copies(converted)
     integer = ir.IntegerType.get_signless(32)
     converted.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(integer, devices)
     converted.operation.attributes["mhlo.num_replicas"] = ir.IntegerAttr.get(integer, 1)
