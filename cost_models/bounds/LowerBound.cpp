@@ -1,18 +1,14 @@
 //===- LowerBound.cpp - a step time that no schedule beats ------------------------------------------------------===//
-//
-// For one block without barriers, with heads (what must pass before a task begins) and tails (what must follow its
-// end):
+// For one block without barriers, with heads (what must pass before a task begins) and tails (what must follow it):
 //
 //   critical path   longest path, collectives at the cheapest price of each alone. A bucket is no faster than any of
-//   its
-//                   members alone, since prices are monotone in bytes.
+//                   its members alone, since prices are monotone in bytes.
 //   compute         the compute stream does one thing at a time: the sum of its tasks.
-//   channel         each fabric's channel serves one collective at a time: the sum over the keys of one message of all
-//   bytes
-//                   of a key, no pack or unpack counted, plus the smallest head and the smallest tail of those
-//                   collectives. Merging never costs more than the cheapest way to split the same bytes, which is asked
-//                   for at several splits; so the sum over any buckets of a key is at least this. Collectives without a
-//                   key are served one by one. It does not depend on how many may be queued.
+//   channel         each fabric's channel serves one collective at a time, however many are queued: the sum over the
+//                   keys of one message of all bytes of a key, no pack or unpack counted, plus the smallest head and
+//                   the smallest tail of those collectives. Merging costs no more than the cheapest way to split the
+//                   same bytes, which is asked for at several splits, so the sum over any buckets of a key is at least
+//                   this. Collectives without a key are served one by one.
 //
 // The head of a collective is also at least the compute of everything it depends on (one stream). Nested blocks run
 // with nothing in flight: their own bound times their trips counts in the paths, on the stream and on the channels. A

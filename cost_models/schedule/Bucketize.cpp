@@ -1,17 +1,14 @@
 //===- Bucketize.cpp - which collectives are one launch, by the rules people use --------------------------------===//
-//
 // Legality is by dependence, not by adjacency: collectives of one key may share a bucket if neither reaches the other
 // in the graph in which every bucket formed so far is one node. Looking at single tensors would not do: with a1 after
 // b0 and b1 after a0, the buckets {a0, a1} and {b0, b1} hold no dependent pair, and wait for each other.
 //
 // The two rules, from the sources:
-//   XLA  (collective_combiner_utils.h) walk the program; one bucket is open; it closes before the first collective that
-//   would
-//        make it larger than the threshold, and at the first that depends on it; one larger than the threshold is left
-//        alone.
-//   DDP  (c10d/reducer.cpp) walk in the order of readiness; the tensor that reaches the cap is the bucket's last; the
-//   first
-//        bucket has a smaller cap, so that communication begins early.
+//   XLA  (collective_combiner_utils.h) Walk the program; one bucket is open. It closes before the first collective that
+//        would make it larger than the threshold, and at the first that depends on it. A collective larger than the
+//        threshold is left alone.
+//   DDP  (c10d/reducer.cpp) Walk in the order of readiness; the tensor that reaches the cap is the bucket's last. The
+//        first bucket has a smaller cap, so that communication begins early.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Contraction.h"
 #include <algorithm>

@@ -1,12 +1,10 @@
 //===- Contraction.h - the dependence graph with each bucket as one node ----------------------------------------===//
-//
 // What bucketing and list scheduling share. The verifier shares none of it.
 //
 // Besides the operands there are two kinds of order:
 //   segment  Barriers cut a block into segments; nothing leaves its segment. A barrier is a segment of its own.
-//   chain    ordered collectives and Nested tasks keep the program's order among themselves. This orders starts only:
-//   the
-//            later one need not wait for the earlier one's end.
+//   chain    Ordered collectives and Nested tasks keep the program's order among themselves. This orders starts only:
+//            the later one need not wait for the earlier one's end.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_SCHEDULE_CONTRACTION_H
 #define BRAID_COST_MODELS_SCHEDULE_CONTRACTION_H

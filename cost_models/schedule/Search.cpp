@@ -1,15 +1,11 @@
 //===- Search.cpp - bucket rules, scheduled and priced ----------------------------------------------------------===//
-//
 //   1. Bucket caps of 1 to 256 MiB, walking in the order of the text or of readiness, closing at or scanning past
-//   dependents:
-//      scheduled, played without noise. Rules that give equal buckets are tried once.
+//      dependents: scheduled, played without noise. Rules that give equal buckets are tried once.
 //   2. The best of each cap with a small first bucket, keeping the program's order of compute, waiting for lanes.
 //   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
-//   favour few,
-//      bandwidth tails many), so every size stays in until here.
+//      favour few, bandwidth tails many), so every size stays in until here.
 //   4. The best three of those, with the engine's algorithms and with those best by the objective: by the objective in
-//   full,
-//      against the baselines.
+//      full, against the baselines.
 // Draws are common to all candidates, so that differences are less noisy than values.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Search.h"

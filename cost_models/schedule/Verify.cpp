@@ -1,13 +1,15 @@
 //===- Verify.cpp - checks a schedule, sharing no code with what made it ----------------------------------------===//
-//
 // The rules, in the order in which they are checked; a broken one is named with the tasks it concerns:
-//   V1  each collective is in exactly one bucket, and nothing else is
-//   V2  a bucket of several has one key (not -1), one kind, one group, and only asynchronous members; its candidate
-//   exists V3  each bucket is started once and awaited once, later; each other task runs once V4  what a task reads has
-//   run, or been awaited, before it V5  nothing crosses a barrier V6  nothing is in flight across a nested block or a
-//   barrier V7  ordered collectives and nested blocks keep the program's order V8  a synchronous collective is awaited
-//   where it is started V9  no more collectives in flight per fabric than allowed V10 the peak memory is within the
-//   limit
+//   V1   each collective is in exactly one bucket, and nothing else is
+//   V2   a bucket of several has one key (not -1), one kind, one group, only asynchronous members; its candidate exists
+//   V3   each bucket is started once and awaited once, later; each other task runs once
+//   V4   what a task reads has run, or been awaited, before it
+//   V5   nothing crosses a barrier
+//   V6   nothing is in flight across a nested block or a barrier
+//   V7   ordered collectives and nested blocks keep the program's order
+//   V8   a synchronous collective is awaited where it is started
+//   V9   no more collectives in flight per fabric than allowed
+//   V10  the peak memory is within the limit
 // One total order per block means one compute stream and no cycle.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/cost_models/Schedule.h"

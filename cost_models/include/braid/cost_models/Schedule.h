@@ -44,7 +44,7 @@ struct Task {
 struct Block {
   std::string name;
   std::vector<Task> tasks;   ///< program order; operands come earlier
-  Bytes live;                ///< bytes that live through the whole block (arguments, captured values)
+  Bytes live;                ///< bytes that live through the whole block and that no caller counts (arguments of the entry)
 };
 
 struct Program {
