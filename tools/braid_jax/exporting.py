@@ -12,7 +12,6 @@ _HARMLESS = {"sdy.manual_computation", "sdy.mesh", "func.func", "func.return", "
 
 def lower(jitted, args):
     """The lowered program of a jitted function, or of a pmap (which is one in disguise)."""
-    import jax
     if not hasattr(jitted, "lower"):
         raise BraidJaxError(f"export: expected a jitted function (jax.jit, jax.pmap), got {type(jitted).__name__}")
     return as_jit(jitted).lower(*args)

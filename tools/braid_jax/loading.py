@@ -81,7 +81,7 @@ def load(text, like):
         module = program.parse(text, "the planned program")
         originals = program.parse(exported.mlir_module(), "the original")
         original = program.main_of(originals, "the original")
-        if program.is_manual(module):
+        if exported.nr_devices == 1 or program.is_manual(module):
             _check_signature(module, original)
         else:
             _wrap_like(module, original, compiled, exported.module_kept_var_idx)

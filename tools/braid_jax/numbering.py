@@ -85,8 +85,11 @@ class _Numbering:
         return [self.number((*key, i), operands) for i in range(count)]
 
     def attributes(self, op):
-        return tuple((n, str(op.attributes[n])) for n in sorted(a.name if hasattr(a, "name") else a for a in op.attributes)
-                     if not _COSMETIC.match(n))
+        names = [n for n in sorted(a.name if hasattr(a, "name") else a for a in op.attributes) if not _COSMETIC.match(n)]
+        try:
+            return tuple((n, str(op.attributes[n])) for n in names)
+        except TypeError:  # jaxlib's bindings have no class for complex constants; these have no operands, so their text will do
+            return op.get_asm(print_generic_op_form=True).partition("=")[2]
 
     def regions(self, op, env):
         """Regions of reductions, sorts and the like, by what they compute from their arguments."""
@@ -128,12 +131,12 @@ class _Numbering:
 
     def live(self, outputs):
         """The numbers that the outputs need."""
-        seen, todo = set(), list(outputs)
-        while todo:
-            number = todo.pop()
+        seen, pending = set(), list(outputs)
+        while pending:
+            number = pending.pop()
             if number not in seen:
                 seen.add(number)
-                todo += self.needs[number]
+                pending += self.needs[number]
         return seen
 
 

@@ -26,11 +26,11 @@ def find_braid_opt(given=None):
 
 
 def _option(name, value):
-    value = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else os.fspath(value) \
-        if isinstance(value, os.PathLike) else str(value)
-    if any(c in value for c in "{}\"'") or not value:
-        raise BraidJaxError(f"option {name}: '{value}' can't be written in a pipeline")
-    return f"{name.replace('_', '-')}=" + (f"'{value}'" if " " in value else value)
+    """One option of a pipeline as text."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not text or any(c in text for c in "{}\"'"):
+        raise BraidJaxError(f"option {name}: '{text}' can't be written in a pipeline")
+    return f"{name.replace('_', '-')}=" + (f"'{text}'" if " " in text else text)
 
 
 def plan(text, cluster=None, engine=None, braid_opt=None, what="the program", **options):

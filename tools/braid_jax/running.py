@@ -59,7 +59,7 @@ def compile_text(text, what="the program", devices=None):
         module = program.parse(text, what)
         main = program.main_of(module, what)
         written = collectives_of(module, count)
-        if not program.is_manual(module):
+        if count > 1 and not program.is_manual(module):
             ins, outs = program.signature(main, what)
             wrapping.wrap(module, {"device": count}, [wrapping.stacked(s) for s in ins], [wrapping.stacked(s) for s in outs])
         module.operation.attributes["mhlo.num_replicas"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
