@@ -41,7 +41,8 @@ class Executable:
         """Every output on every device: [output][device] -> numpy array."""
         import jax
         from jax._src.sharding_impls import GSPMDSharding
-        shardings = [GSPMDSharding(tuple(self.devices), s) for s in self.loaded.get_parameter_shardings()] if arrays else []
+        given = self.loaded.get_parameter_shardings()
+        shardings = [GSPMDSharding(tuple(self.devices), s) for s in given] if given else self.devices[:1] * len(arrays)
         placed = [jax.device_put(a, s) for a, s in zip(arrays, shardings)]
         outputs = self.loaded.execute_sharded(placed).disassemble_into_single_device_arrays()
         return [[np.asarray(part) for part in output] for output in outputs]
