@@ -1,12 +1,48 @@
+//===- FuseCollectives.cpp - braid-fuse-collectives: buckets by a rule ------------------------------------------===//
+#include "analysis/BlockOrder.h"
+#include "analysis/ProgramModel.h"
+#include "analysis/Remarks.h"
 #include "braid/passes/Passes.h"
+#include "transforms/ApplySchedule.h"
+#include "transforms/PlanRemarks.h"
 
 namespace mlir::braid {
 #define GEN_PASS_DEF_BRAIDFUSECOLLECTIVES
 #include "braid/passes/Passes.h.inc"
+
 namespace {
+
 struct FuseCollectives : impl::BraidFuseCollectivesBase<FuseCollectives> {
   using Base::Base;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    ModelOptions options;
+    options.planned = PlannedPolicy::Moves;
+    options.category = getArgumentName();
+    FailureOr<ProgramModel> model = buildProgramModel(getOperation(), options);
+    if (failed(model))
+      return signalPassFailure();
+    cost::BucketRule rule;
+    rule.cap = {maxBytes == 0 ? std::numeric_limits<int64_t>::max() : int64_t(maxBytes)};
+    rule.firstCap = {firstMaxBytes};
+    rule.scanPastDependents = scanPastDependents;
+    if (maxCount > 0)
+      rule.countCap = int(maxCount);
+    cost::Schedule schedule;
+    for (const cost::Block &block : model->program.blocks) {
+      std::vector<cost::Bucket> buckets = cost::bucketize(block, rule);
+      schedule.blocks.push_back(orderAsWritten(block, std::move(buckets)));
+    }
+    remarkBuckets(*model, schedule, getArgumentName());
+    bool merged = llvm::any_of(schedule.blocks, [](const cost::BlockSchedule &block) {
+      return llvm::any_of(block.buckets, [](const cost::Bucket &bucket) { return bucket.tasks.size() > 1; });
+    });
+    if (merged)
+      applySchedule(*model, schedule, [](int, int, CollectiveOpInterface) {});
+    else
+      markAllAnalysesPreserved();
+  }
 };
+
 } // namespace
 } // namespace mlir::braid

@@ -1,12 +1,84 @@
+//===- OverlapCollectives.cpp - braid-overlap-collectives: start early, wait late -------------------------------===//
+#include "analysis/BlockOrder.h"
+#include "analysis/JobCluster.h"
+#include "analysis/ModelledPlan.h"
+#include "analysis/ProgramModel.h"
+#include "analysis/SharedRanks.h"
 #include "braid/passes/Passes.h"
+#include "transforms/ApplySchedule.h"
+#include "transforms/PlanRemarks.h"
 
 namespace mlir::braid {
 #define GEN_PASS_DEF_BRAIDOVERLAPCOLLECTIVES
 #include "braid/passes/Passes.h.inc"
+
 namespace {
+
 struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives> {
   using Base::Base;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    bool priced = !cluster.empty() || module->hasAttr(BraidDialect::getClusterAttrName());
+    if (!priced && !placement.empty()) {
+      module.emitError("placement: expected a cluster with it, got none");
+      return signalPassFailure();
+    }
+    std::optional<cost::Cluster> read;
+    if (priced) {
+      FailureOr<cost::Cluster> found = readJobCluster(module, cluster);
+      if (failed(found))
+        return signalPassFailure();
+      read = *found;
+    }
+    ModelOptions options;
+    options.device = read ? &read->device : nullptr;
+    options.planned = PlannedPolicy::Moves;
+    options.category = getArgumentName();
+    FailureOr<ProgramModel> model = buildProgramModel(module, options);
+    if (failed(model))
+      return signalPassFailure();
+    if (model->program.blocks.empty())
+      return markAllAnalysesPreserved();
+    FailureOr<cost::Schedule> schedule = failure();
+    if (read)
+      schedule = priceSchedule(*model, *read);
+    else
+      schedule = plainSchedule(*model);
+    if (failed(schedule))
+      return signalPassFailure();
+    SharedRanks shared;
+    for (auto [block, order] : llvm::zip(model->program.blocks, schedule->blocks))
+      separateConflicts(block, order, shared);
+    remarkOverlap(*model, *schedule, getArgumentName());
+    applySchedule(*model, *schedule, [](int, int, CollectiveOpInterface) {});
+  }
+
+private:
+  cost::Schedule plainSchedule(const ProgramModel &model) {
+    cost::Schedule schedule;
+    for (const cost::Block &block : model.program.blocks)
+      schedule.blocks.push_back(startEarlyWaitLate(block));
+    return schedule;
+  }
+
+  FailureOr<cost::Schedule> priceSchedule(const ProgramModel &model, const cost::Cluster &read) {
+    FailureOr<cost::Placement> place = readJobPlacement(getOperation(), placement, model.ranks.ranks(), read);
+    if (failed(place))
+      return failure();
+    cost::Pricer pricer(read, *place, engine, bucketForm(engine, /*exported=*/true));
+    cost::Schedule schedule;
+    std::vector<cost::Seconds> times;
+    cost::ListOptions options;
+    options.inFlight = int(inFlight);
+    options.times = &times;
+    cost::BucketRule alone; // no cap: every collective stays its own launch
+    for (auto [index, block] : llvm::enumerate(model.program.blocks))
+      schedule.blocks.push_back(
+          cost::listSchedule(model.program, int(index), cost::bucketize(block, alone), pricer, options));
+    return schedule;
+  }
 };
+
 } // namespace
 } // namespace mlir::braid

@@ -1,12 +1,84 @@
+//===- Plan.cpp - braid-plan: buckets, start times and algorithms, decided together -----------------------------===//
+#include "analysis/Certificate.h"
+#include "analysis/ModelledPlan.h"
+#include "analysis/Remarks.h"
 #include "braid/passes/Passes.h"
+#include "transforms/ApplySchedule.h"
+#include "transforms/PlanRemarks.h"
+#include "transforms/WritePlan.h"
 
 namespace mlir::braid {
 #define GEN_PASS_DEF_BRAIDPLAN
 #include "braid/passes/Passes.h.inc"
+
 namespace {
+
 struct Plan : impl::BraidPlanBase<Plan> {
   using Base::Base;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<ModelledPlan> plan = modelAndPlan(module, request(), getArgumentName());
+    if (failed(plan))
+      return signalPassFailure();
+    if (!plan->pricer) {
+      // Said as a diagnostic, not only to whoever listens for remarks: a user who planned nothing should know.
+      module.emitRemark("plan: the module has no collectives, nothing was planned");
+      return markAllAnalysesPreserved();
+    }
+    const cost::PolicyResult &chosen = plan->result.braid();
+    explain(*plan, chosen);
+    const cost::Pricer &pricer = *plan->pricer;
+    applySchedule(plan->model, chosen.schedule, [&](int block, int bucket, CollectiveOpInterface op) {
+      if (hasFixedPlan(op))
+        return;
+      const cost::Bucket &members = chosen.schedule.blocks[block].buckets[bucket];
+      cost::CollectiveSpec spec = cost::mergedSpec(plan->model.program.blocks[block], members);
+      writePlan(op, pricer.engine(), pricer.candidates(spec)[members.candidate], plan->cluster.hash);
+    });
+    module->setAttr(BraidDialect::getCertificateAttrName(), makeCertificate(module, *plan));
+  }
+
+private:
+  PlanRequest request() {
+    PlanRequest asked;
+    asked.cluster = cluster;
+    asked.engine = cost::name(engine);
+    asked.objective = objective == cost::ObjectiveKind::Training ? "training" : "serving";
+    if (quantile != -1.0)
+      asked.quantile = quantile;
+    asked.placement = placement;
+    asked.memoryLimit = memoryLimit;
+    asked.computeProfile = computeProfile;
+    asked.target = target == PlanTarget::Stablehlo ? "stablehlo" : "braid";
+    return asked;
+  }
+
+  /// A fresh plan from before; a merged collective has none.
+  static bool hasFixedPlan(CollectiveOpInterface op) { return bool(op.getPlanAttr()); }
+
+  void explain(const ModelledPlan &plan, const cost::PolicyResult &chosen) {
+    if (!remarksWanted(&getContext()))
+      return;
+    StringRef category = getArgumentName();
+    Location loc = getOperation().getLoc();
+    remarkBuckets(plan.model, chosen.schedule, category);
+    remarkOverlap(plan.model, chosen.schedule, category);
+    remarkAlgorithms(plan.model, chosen.schedule, plannedCollectives(plan.model, chosen.schedule, *plan.pricer), category);
+    for (const cost::PolicyResult &policy : plan.result.policies)
+      remarkAnalysis(loc, category, "policy",
+                     Twine(cost::name(policy.policy)) + (policy.rule.empty() ? "" : " (" + policy.rule + ")") +
+                         ": objective " + cost::toString(policy.objective) + ", p50 " + cost::toString(policy.quantiles.p50) +
+                         ", p99 " + cost::toString(policy.quantiles.p99) + ", exposed " + cost::toString(policy.exposed) +
+                         ", " + Twine(policy.collectives) + " collectives, peak " + cost::toString(policy.peak.bytes));
+    remarkAnalysis(loc, category, "bound",
+                   "no schedule is faster than " + cost::toString(plan.result.bound.time) + ": " + plan.result.bound.witness);
+    for (const std::string &sentence : plan.pricer->notModelled())
+      remarkAnalysis(loc, category, "not-modelled", sentence);
+    for (const std::string &assumption : plan.cluster.assumptions)
+      remarkAnalysis(loc, category, "assumption", assumption);
+  }
 };
+
 } // namespace
 } // namespace mlir::braid

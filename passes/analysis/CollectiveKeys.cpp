@@ -1,0 +1,64 @@
+//===- CollectiveKeys.cpp - the key of a bucket -----------------------------------------------------------------===//
+#include "analysis/CollectiveKeys.h"
+
+#include "braid/dialect/BraidDialect.h"
+
+namespace mlir::braid {
+
+int CollectiveKeys::of(CollectiveOpInterface op, const RankSet &set) {
+  if (!op.isBucketable())
+    return -1;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << stringifyCollectiveKind(op.getCollectiveKind()) << ';';
+  if (auto reduction = op.getReductionKind())
+    os << stringifyReductionKind(*reduction);
+  os << ';' << (orderMatters(op.getCollectiveKind()) ? set.orderedMeaning : set.meaning);
+  os << ';' << stringifyIdSpace(op.getIdSpace()) << ';' << op.getChannelId().has_value() << ';';
+  for (StringRef name : {"accumulate", "reassociate", "root"})
+    if (Attribute attr = op->getAttr(name))
+      os << name << '=' << attr;
+  os << ';';
+  if (Attribute key = op->getDiscardableAttr(BraidDialect::getGroupKeyAttrName()))
+    os << key;
+  os << ';';
+  // Several element types in one bucket are no consumer's reduction, and few consumers' data movement.
+  Type element = getElementTypeOrSelf(op.getCommOperands().front().getType());
+  for (Value operand : op.getCommOperands())
+    if (getElementTypeOrSelf(operand.getType()) != element)
+      return -1;
+  os << element;
+  return known.try_emplace(text, int(known.size())).first->second;
+}
+
+static cost::CollectiveKind plainKind(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    return cost::CollectiveKind::AllReduce;
+  case CollectiveKind::ReduceScatter:
+    return cost::CollectiveKind::ReduceScatter;
+  case CollectiveKind::AllGather:
+    return cost::CollectiveKind::AllGather;
+  case CollectiveKind::AllToAll:
+    return cost::CollectiveKind::AllToAll;
+  case CollectiveKind::Broadcast:
+    return cost::CollectiveKind::Broadcast;
+  case CollectiveKind::Permute:
+    return cost::CollectiveKind::Permute;
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+cost::CollectiveSpec specOf(CollectiveOpInterface op, const RankSet &set) {
+  cost::CollectiveSpec spec;
+  spec.kind = plainKind(op.getCollectiveKind());
+  spec.bytes = {op.getOperandBytes().value_or(0)};
+  spec.tensors = int(op.getCommOperands().size());
+  std::string element;
+  llvm::raw_string_ostream(element) << getElementTypeOrSelf(op.getCommOperands().front().getType());
+  spec.elementType = element;
+  spec.groups = set.groups;
+  return spec;
+}
+
+} // namespace mlir::braid

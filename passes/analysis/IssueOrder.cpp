@@ -1,0 +1,107 @@
+//===- IssueOrder.cpp - the order of collectives as hashes ------------------------------------------------------===//
+#include "analysis/IssueOrder.h"
+
+#include "analysis/LoopTrips.h"
+#include "braid/dialect/BraidOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/xxhash.h"
+
+namespace mlir::braid {
+
+static std::string hashOf(StringRef text) {
+  std::string hex;
+  llvm::raw_string_ostream(hex) << llvm::format_hex_no_prefix(llvm::xxh3_64bits(text), 16);
+  return hex;
+}
+
+static std::string communicatorOf(CollectiveOpInterface op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << stringifyIdSpace(op.getIdSpace()) << ';';
+  if (auto permute = dyn_cast<PermuteOp>(op.getOperation())) {
+    auto pairs = permute.getPairList();
+    for (auto [source, target] : pairs)
+      os << source << '>' << target << ',';
+    return "pairs" + std::to_string(pairs.size()) + "-" + hashOf(text).substr(0, 8);
+  }
+  SmallVector<SmallVector<int64_t>> rows;
+  GroupsAttrInterface groups = op.getGroupsAttr();
+  groups.expand(rows);
+  llvm::sort(rows);
+  for (ArrayRef<int64_t> row : rows) {
+    llvm::interleave(row, os, ",");
+    os << '|';
+  }
+  return std::to_string(rows.size()) + "x" + std::to_string(groups.getGroupSize()) + "-" + hashOf(text).substr(0, 8);
+}
+
+namespace {
+
+struct Walker {
+  std::string all;
+  std::map<std::string, std::string> texts;
+  IssueOrder order;
+  llvm::DenseMap<Attribute, std::string> communicators;
+
+  /// Collectives of `op` and its regions in text order. Loops and calls, which decide how often something is issued, are marked
+  /// in the hash over everything.
+  void visit(Operation *op) {
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+      record(collective);
+      return;
+    }
+    bool loop = isLoop(op) && op->getNumRegions();
+    if (loop)
+      mark("loop " + std::to_string(loopTrips(op).value_or(-1)) + "{");
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          visit(&inner);
+    if (loop)
+      mark("}");
+    if (auto call = dyn_cast<CallOpInterface>(op))
+      if (auto symbol = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
+        mark("call " + symbol.getLeafReference().str() + ";");
+  }
+
+  void mark(const std::string &text) { all += text; }
+
+  void record(CollectiveOpInterface op) {
+    Attribute key = op.getGroupsAttr();
+    std::string communicator;
+    if (key && op.getIdSpace() == IdSpace::Flattened) {
+      auto [it, inserted] = communicators.try_emplace(key);
+      if (inserted)
+        it->second = communicatorOf(op);
+      communicator = it->second;
+    } else {
+      communicator = communicatorOf(op);
+    }
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << stringifyCollectiveKind(op.getCollectiveKind()) << ',';
+    for (Value operand : op.getCommOperands())
+      os << operand.getType() << ',';
+    os << op.getOperandBytes().value_or(-1) << ',' << communicator << ',';
+    if (PlanAttr plan = op.getPlanAttr())
+      os << plan.getAlgorithm() << '/' << plan.getProtocol() << '/' << plan.getChunks();
+    os << ';';
+    all += text;
+    texts[communicator] += text;
+    ++order.collectives;
+  }
+};
+
+} // namespace
+
+IssueOrder issueOrder(ModuleOp module) {
+  Walker walker;
+  walker.visit(module);
+  walker.order.all = hashOf(walker.all);
+  for (auto &[communicator, text] : walker.texts)
+    walker.order.communicators[communicator] = hashOf(text);
+  return std::move(walker.order);
+}
+
+} // namespace mlir::braid

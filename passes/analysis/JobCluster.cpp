@@ -1,0 +1,28 @@
+//===- JobCluster.cpp - finds and reads the cluster file --------------------------------------------------------===//
+#include "analysis/JobCluster.h"
+
+#include "braid/dialect/BraidDialect.h"
+
+namespace mlir::braid {
+
+FailureOr<cost::Cluster> readJobCluster(ModuleOp module, StringRef option) {
+  std::string path = option.str();
+  if (path.empty())
+    if (auto attr = module->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName()))
+      path = attr.getValue().str();
+  if (path.empty())
+    return module.emitError("cluster: expected the option 'cluster=FILE' or the module attribute 'braid.cluster', got neither");
+  cost::Result<cost::Cluster> cluster = cost::readCluster(path);
+  if (!cluster)
+    return module.emitError("cluster: ") << cluster.error().text();
+  return *cluster;
+}
+
+FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int64_t ranks, const cost::Cluster &cluster) {
+  cost::Result<cost::Placement> placement = cost::readPlacement(text.empty() ? "packed" : text.str(), int(ranks), cluster);
+  if (!placement)
+    return module.emitError("placement: ") << placement.error().text();
+  return *placement;
+}
+
+} // namespace mlir::braid

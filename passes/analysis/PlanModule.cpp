@@ -1,0 +1,167 @@
+//===- PlanModule.cpp - cluster, model, search, rows ------------------------------------------------------------===//
+#include "braid/passes/PlanModule.h"
+
+#include "analysis/ModelledPlan.h"
+#include "analysis/ModuleFacts.h"
+#include "analysis/SharedRanks.h"
+
+namespace mlir::braid {
+
+cost::BucketForm bucketForm(cost::Engine engine, bool exported) {
+  if (exported)
+    return cost::BucketForm::Copies;
+  return engine == cost::Engine::Nccl ? cost::BucketForm::GroupCall : cost::BucketForm::OneLaunch;
+}
+
+static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanRequest &request, const cost::Cluster &cluster) {
+  cost::PlanOptions options;
+  if (request.objective == "serving")
+    options.objective.kind = cost::ObjectiveKind::Serving;
+  else if (request.objective != "training")
+    return module.emitError("objective: expected training or serving, got '") << request.objective << "'";
+  options.objective.quantile = request.quantile.value_or(cluster.defaultQuantile);
+  if (!(options.objective.quantile > 0 && options.objective.quantile < 1))
+    return module.emitError("quantile: expected a number between 0 and 1, got ") << options.objective.quantile;
+  options.memoryLimit = cluster.device.memory;
+  if (!request.memoryLimit.empty()) {
+    cost::Result<cost::Bytes> limit = cost::parseBytes(request.memoryLimit);
+    if (!limit)
+      return module.emitError("memory-limit: ") << limit.error().text();
+    options.memoryLimit = *limit;
+  }
+  options.sampling.seed = request.seed;
+  return options;
+}
+
+/// The scheduler knows fabrics, not communicators: what it put in flight together and must not be is separated here, and the
+/// plan's numbers are taken again.
+static void separate(ModelledPlan &plan) {
+  SharedRanks shared;
+  cost::PolicyResult &braid = plan.result.policies.back();
+  bool moved = false;
+  for (auto [block, schedule] : llvm::zip(plan.model.program.blocks, braid.schedule.blocks))
+    moved |= separateConflicts(block, schedule, shared);
+  if (!moved)
+    return;
+  const cost::Program &program = plan.model.program;
+  const cost::Pricer &pricer = *plan.pricer;
+  auto noNoise = [&](int block, int bucket, uint64_t) {
+    const cost::Bucket &chosen = braid.schedule.blocks[block].buckets[bucket];
+    return pricer.candidates(cost::mergedSpec(program.blocks[block], chosen))[chosen.candidate].time;
+  };
+  cost::Played played = cost::play(program, braid.schedule, pricer, noNoise);
+  braid.total = played.total;
+  braid.exposed = played.exposed;
+  braid.quantiles = cost::quantiles(program, braid.schedule, pricer, plan.options.sampling);
+  braid.objective = cost::objective(program, braid.schedule, pricer, plan.options.objective, plan.options.sampling);
+  braid.peak = cost::peakMemory(program, braid.schedule);
+}
+
+FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request, StringRef category) {
+  FailureOr<cost::Cluster> cluster = readJobCluster(module, request.cluster);
+  if (failed(cluster))
+    return failure();
+  FailureOr<cost::PlanOptions> options = readOptions(module, request, *cluster);
+  if (failed(options))
+    return failure();
+  std::optional<cost::Engine> engine = cost::parseEngine(request.engine);
+  if (!engine)
+    return module.emitError("engine: expected nccl or braid, got '") << request.engine << "'";
+  if (request.target != "stablehlo" && request.target != "braid")
+    return module.emitError("target: expected stablehlo or braid, got '") << request.target << "'";
+  std::optional<ComputeProfile> profile;
+  if (!request.computeProfile.empty()) {
+    cost::Result<ComputeProfile> read = readComputeProfile(request.computeProfile);
+    if (!read)
+      return module.emitError() << read.error().text();
+    profile = *read;
+  }
+
+  ModelOptions modelOptions;
+  modelOptions.device = &cluster->device;
+  modelOptions.profile = profile ? &*profile : nullptr;
+  modelOptions.clusterHash = cluster->hash;
+  modelOptions.category = category;
+  FailureOr<ProgramModel> model = buildProgramModel(module, modelOptions);
+  if (failed(model))
+    return failure();
+
+  ModelledPlan plan;
+  plan.model = std::move(*model);
+  plan.cluster = *cluster;
+  plan.options = *options;
+  if (plan.model.program.blocks.empty())
+    return std::move(plan);
+  FailureOr<cost::Placement> placement = readJobPlacement(module, request.placement, plan.model.ranks.ranks(), *cluster);
+  if (failed(placement))
+    return failure();
+  plan.pricer = std::make_unique<cost::Pricer>(*cluster, *placement, *engine,
+                                               bucketForm(*engine, request.target == "stablehlo"));
+  cost::Result<cost::PlanResult> result = cost::plan(plan.model.program, *plan.pricer, plan.options);
+  if (!result)
+    return module.emitError("plan: ") << result.error().text();
+  plan.result = std::move(*result);
+  separate(plan);
+  return std::move(plan);
+}
+
+std::vector<PlannedCollective> plannedCollectives(const ProgramModel &model, const cost::Schedule &schedule,
+                                                  const cost::Pricer &pricer) {
+  std::vector<PlannedCollective> rows;
+  for (auto [index, plain] : llvm::enumerate(model.program.blocks)) {
+    const cost::BlockSchedule &blockSchedule = schedule.blocks[index];
+    for (const cost::Event &event : blockSchedule.order) {
+      if (event.kind != cost::Event::Start)
+        continue;
+      const cost::Bucket &bucket = blockSchedule.buckets[event.index];
+      cost::CollectiveSpec spec = cost::mergedSpec(plain, bucket);
+      const std::vector<cost::Candidate> &candidates = pricer.candidates(spec);
+      const cost::Candidate &chosen = candidates[bucket.candidate];
+      PlannedCollective row;
+      row.kind = ::braid::algorithms::name(spec.kind);
+      row.bytes = spec.bytes.value;
+      row.tensors = spec.tensors;
+      row.groupSize = spec.groups ? spec.groups->size() : 0;
+      row.fabric = cost::name(pricer.fabric(spec));
+      row.algorithm = chosen.algorithm;
+      row.protocol = chosen.protocol;
+      row.price = pricer.mean(spec, bucket.candidate);
+      row.why = chosen.why;
+      row.location = locationText(model.collective(int(index), bucket.tasks.front())->getLoc());
+      // Runner-up: the cheapest of the others by the same measure.
+      int second = -1;
+      cost::Seconds best{};
+      for (size_t other = 0; other < candidates.size(); ++other) {
+        if (int(other) == bucket.candidate)
+          continue;
+        cost::Seconds mean = pricer.mean(spec, other);
+        if (second < 0 || mean < best) {
+          second = int(other);
+          best = mean;
+        }
+      }
+      if (second >= 0)
+        row.runnerUp = candidates[second].algorithm + (candidates[second].protocol.empty() ? "" : "/") +
+                       candidates[second].protocol + " " + cost::toString(best);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request) {
+  FailureOr<ModelledPlan> modelled = modelAndPlan(module, request, "braid-plan");
+  if (failed(modelled))
+    return failure();
+  ModulePlan plan;
+  plan.ranks = modelled->model.ranks.ranks();
+  plan.options = modelled->options;
+  if (modelled->pricer)
+    plan.collectives = plannedCollectives(modelled->model, modelled->result.braid().schedule, *modelled->pricer);
+  plan.pricer = std::move(modelled->pricer);
+  plan.program = std::move(modelled->model.program);
+  plan.result = std::move(modelled->result);
+  return std::move(plan);
+}
+
+} // namespace mlir::braid

@@ -1,0 +1,383 @@
+//===- ProgramModel.cpp - module to scheduling problem ----------------------------------------------------------===//
+//
+// 1. From the entry inwards, each communicating region becomes a block; blocks it nests come first.
+// 2. A block's operations are grouped into units (FusedKernels.h), each of which becomes one task.
+// 3. A task reads the tasks that make its operands and those that hold their memory (through reshapes, loop results, updates in
+//    place), so that what lives is counted once and as long as it is needed.
+// 4. Computation gets its time, from the roofline or the profile; what has none is said.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "analysis/ProgramModel.h"
+
+#include "analysis/CollectiveKeys.h"
+#include "analysis/ComputeCost.h"
+#include "analysis/LoopTrips.h"
+#include "analysis/Remarks.h"
+#include "braid/passes/Fingerprint.h"
+#include "braid/passes/StablehloOp.h"
+
+namespace mlir::braid {
+
+CollectiveOpInterface ProgramModel::collective(int block, int task) const {
+  return cast<CollectiveOpInterface>(blocks[block].operations[task].front());
+}
+
+namespace {
+
+class ModelBuilder {
+public:
+  ModelBuilder(ModuleOp module, const ModelOptions &options)
+      : module(module), options(options), facts(module), ranks(readModuleRanks(module)), sets(ranks),
+        costs(options.device, facts) {}
+
+  FailureOr<ProgramModel> build();
+
+private:
+  FailureOr<int> function(FunctionOpInterface function);
+  FailureOr<int> block(Block &block, const Twine &name, bool entry, cost::Seconds prologue);
+  LogicalResult collectiveTask(Operation *op, cost::Task &task);
+  using NestedTask = std::pair<cost::Task, SmallVector<Operation *, 1>>;
+  FailureOr<std::vector<NestedTask>> nestedTasks(Operation *op, cost::Task task);
+  LogicalResult addTask(const BlockUnits &units, const Unit &unit, cost::Block &plain, BlockModel &model);
+  void memory(Block &block, const BlockUnits &units, const Unit &unit, cost::Task &task);
+  void applyProfile();
+  void explain();
+  Operation *mainOperation() {
+    FunctionOpInterface main = facts.main();
+    return main ? main.getOperation() : nullptr;
+  }
+  void push(cost::Block &plain, BlockModel &model, cost::Task task, ArrayRef<Operation *> ops) {
+    plain.tasks.push_back(std::move(task));
+    model.operations.emplace_back(ops.begin(), ops.end());
+  }
+
+  ModuleOp module;
+  const ModelOptions &options;
+  ModuleFacts facts;
+  ModuleRanks ranks;
+  RankSets sets;
+  CollectiveKeys keys;
+  ComputeCost costs;
+  ProgramModel result;
+  llvm::DenseMap<Operation *, int> functionBlocks;
+  llvm::DenseSet<Operation *> open; ///< functions being built: finds recursion
+  /// Blocks outside of sdy.manual_computation see whole arrays, of which a rank holds a part: their bytes do not count.
+  llvm::DenseSet<Block *> globalView;
+  SmallVector<Operation *> barriers;
+};
+
+std::string taskName(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  return (name + " at " + locationText(op->getLoc())).str();
+}
+
+LogicalResult ModelBuilder::collectiveTask(Operation *op, cost::Task &task) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  FailureOr<RankSet> set = sets.of(collective);
+  if (failed(set))
+    return failure();
+  task.kind = cost::Task::Collective;
+  task.spec = specOf(collective, *set);
+  task.key = keys.of(collective, *set);
+  ++result.collectives;
+  if (!collective.getPlanAttr())
+    return success();
+  if (!options.clusterHash.empty() && !hasFreshPlan(collective, options.clusterHash)) {
+    remarkMissed(op->getLoc(), options.category, "stale-plan",
+                 "its plan was made for other bytes, types, groups or another cluster; it is planned again");
+    return success();
+  }
+  task.key = -1;
+  if (options.planned == PlannedPolicy::Fixed) {
+    task.asynchronous = false;
+    --result.collectives;
+    remarkMissed(op->getLoc(), options.category, "planned", "it has a plan and keeps it");
+  }
+  return success();
+}
+
+/// A loop, a region, a call or a branch. Of a branch's sides the most expensive one counts; the others become blocks that run
+/// zero times, so that their collectives are planned too.
+FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Operation *op, cost::Task task) {
+  SmallVector<Operation *, 1> self{op};
+  task.kind = cost::Task::Nested;
+  if (FunctionOpInterface callee = facts.calleeOf(op)) {
+    FailureOr<int> body = function(callee);
+    if (failed(body))
+      return failure();
+    task.block = *body;
+    return std::vector<NestedTask>{{task, self}};
+  }
+  auto regionBlock = [&](Region &region, const Twine &suffix, cost::Seconds prologue) {
+    return block(region.front(), taskName(op) + suffix, /*entry=*/false, prologue);
+  };
+  if (isLoop(op)) {
+    std::optional<int64_t> trips = loopTrips(op);
+    task.trips = double(trips.value_or(1));
+    if (!trips) {
+      result.openQuestions.push_back("the trip count of " + taskName(op) + " depends on data");
+      remarkMissed(op->getLoc(), options.category, "trips",
+                   "its trip count depends on data: priced as one trip, and the order of collectives is not certified");
+    }
+    Region &body = op->getRegion(op->getNumRegions() - 1);
+    cost::Seconds condition;
+    for (Region &region : op->getRegions().drop_back())
+      for (Block &inner : region)
+        condition += costs.block(inner);
+    FailureOr<int> index = regionBlock(body, "", condition);
+    if (failed(index))
+      return failure();
+    task.block = *index;
+    return std::vector<NestedTask>{{task, self}};
+  }
+  // Regions that run once (manual_computation), or sides of a branch.
+  bool branch = factsOf(op).controlFlow;
+  std::vector<std::pair<cost::Seconds, int>> sides;
+  for (auto [number, region] : llvm::enumerate(op->getRegions())) {
+    if (region.empty())
+      continue;
+    FailureOr<int> index = regionBlock(region, branch ? " side " + Twine(number) : Twine(""), {});
+    if (failed(index))
+      return failure();
+    cost::Seconds total;
+    for (const cost::Task &inner : result.program.blocks[*index].tasks)
+      total += inner.duration + cost::microseconds(double(inner.spec.bytes.value) * 1e-4); // about 10 GB/s: only compares sides
+    sides.emplace_back(total, *index);
+  }
+  if (branch) {
+    result.openQuestions.push_back("the predicate of " + taskName(op) + " is not proven equal on all ranks");
+    remarkMissed(op->getLoc(), options.category, "predicate",
+                 "its predicate is not proven equal on all ranks: collectives stay inside, and their order is not certified");
+  }
+  auto most = std::max_element(sides.begin(), sides.end(), [](auto &a, auto &b) { return a.first < b.first; });
+  std::vector<NestedTask> tasks;
+  for (auto it = sides.begin(); it != sides.end(); ++it) {
+    bool counts = !branch || it == most;
+    task.block = it->second;
+    task.trips = counts ? 1 : 0;
+    // One task carries the operation; the others only make their block known.
+    bool carries = branch ? it == most : it == sides.begin();
+    tasks.emplace_back(task, carries ? self : SmallVector<Operation *, 1>{});
+    if (!carries)
+      tasks.back().first.result = {};
+  }
+  return tasks;
+}
+
+/// Bytes that the unit's results hold, and whether they live to the end of the block.
+void ModelBuilder::memory(Block &block, const BlockUnits &units, const Unit &unit, cost::Task &task) {
+  llvm::SmallPtrSet<Operation *, 8> inside(unit.ops.begin(), unit.ops.end());
+  bool counts = !globalView.contains(&block);
+  for (Operation *op : unit.ops) {
+    for (Value value : op->getResults()) {
+      bool leaves = false;
+      for (Operation *user : value.getUsers()) {
+        Operation *here = block.findAncestorOpInBlock(*user);
+        if (here && inside.contains(here))
+          continue;
+        leaves = true;
+        task.escapes |= here && here == block.getTerminator();
+      }
+      if (!leaves || !counts)
+        continue;
+      Value holder = memoryOf(value, facts);
+      Operation *source = holder.getDefiningOp();
+      // Memory of its own, or a copy of a constant that something carries on.
+      bool own = holder == value || (source && (inside.contains(source) || !units.unitOf.contains(source)) &&
+                                     source->getBlock() == &block);
+      if (own)
+        task.result += cost::Bytes{bytesOf(value)};
+    }
+  }
+}
+
+LogicalResult ModelBuilder::addTask(const BlockUnits &units, const Unit &unit, cost::Block &plain, BlockModel &model) {
+  Operation *first = unit.ops.front();
+  Block &body = *first->getBlock();
+  cost::Task task;
+  task.name = unit.ops.size() == 1 ? taskName(first)
+                                   : (Twine(unit.ops.size()) + " fused at " + locationText(first->getLoc())).str();
+  // Numbers of units here; block() turns them into numbers of tasks.
+  task.operands.assign(unit.operands.begin(), unit.operands.end());
+  for (Operation *op : unit.ops)
+    forEachValueRead(op, [&](Value value) {
+      Operation *holder = memoryOf(value, facts).getDefiningOp();
+      auto it = holder ? units.unitOf.find(holder) : units.unitOf.end();
+      if (it != units.unitOf.end() && it->second != units.unitOf.lookup(first))
+        task.operands.push_back(it->second);
+    });
+  llvm::sort(task.operands);
+  task.operands.erase(llvm::unique(task.operands), task.operands.end());
+  memory(body, units, unit, task);
+  switch (unit.kind) {
+  case OpClass::Collective:
+    if (failed(collectiveTask(first, task)))
+      return failure();
+    push(plain, model, task, unit.ops);
+    return success();
+  case OpClass::Nested: {
+    FailureOr<std::vector<NestedTask>> tasks = nestedTasks(first, task);
+    if (failed(tasks))
+      return failure();
+    for (auto &[nested, ops] : *tasks)
+      push(plain, model, nested, ops);
+    return success();
+  }
+  case OpClass::Barrier:
+    task.kind = cost::Task::Barrier;
+    task.duration = costs.kernel(unit);
+    barriers.push_back(first);
+    push(plain, model, task, unit.ops);
+    return success();
+  default:
+    task.kind = cost::Task::Compute;
+    task.duration = costs.kernel(unit);
+    push(plain, model, task, unit.ops);
+    return success();
+  }
+}
+
+FailureOr<int> ModelBuilder::block(Block &body, const Twine &name, bool entry, cost::Seconds prologue) {
+  cost::Block plain;
+  BlockModel model;
+  plain.name = name.str();
+  model.block = &body;
+  Operation *parent = body.getParentOp();
+  bool manual = parent->getName().getStringRef() == "sdy.manual_computation";
+  if (llvm::any_of(body, [](Operation &op) { return op.getName().getStringRef() == "sdy.manual_computation"; }))
+    globalView.insert(&body);
+  // Arguments of other blocks are held by their callers.
+  if ((entry && !globalView.contains(&body)) || manual)
+    for (Value argument : body.getArguments())
+      plain.live += cost::Bytes{bytesOf(argument)};
+  std::vector<int> taskOf; // unit -> task
+  if (prologue.value > 0) {
+    cost::Task condition;
+    condition.name = "condition of " + plain.name;
+    condition.duration = prologue;
+    push(plain, model, condition, {});
+  }
+  BlockUnits units = groupOperations(body, facts);
+  for (const Unit &unit : units.units) {
+    size_t before = plain.tasks.size();
+    if (failed(addTask(units, unit, plain, model)))
+      return failure();
+    int main = int(before);
+    for (size_t index = before; index < plain.tasks.size(); ++index) {
+      if (!model.operations[index].empty())
+        main = int(index);
+      for (int &operand : plain.tasks[index].operands)
+        operand = taskOf[operand];
+      llvm::sort(plain.tasks[index].operands);
+    }
+    taskOf.push_back(main);
+  }
+  result.program.blocks.push_back(std::move(plain));
+  result.blocks.push_back(std::move(model));
+  return int(result.blocks.size()) - 1;
+}
+
+FailureOr<int> ModelBuilder::function(FunctionOpInterface function) {
+  if (auto it = functionBlocks.find(function); it != functionBlocks.end())
+    return it->second;
+  if (!open.insert(function).second)
+    return function.emitError() << "function '" << function.getName() << "': expected no recursion, it communicates and calls itself";
+  if (!llvm::hasSingleElement(function.getFunctionBody()))
+    return function.emitError() << "function '" << function.getName()
+                                << "': expected one block in a function that communicates, got several";
+  FailureOr<int> index = block(function.getFunctionBody().front(), function.getName(),
+                               /*entry=*/function.getOperation() == mainOperation() ||
+                                   llvm::is_contained(facts.communicatingRoots(), function),
+                               {});
+  open.erase(function);
+  if (succeeded(index))
+    functionBlocks[function] = *index;
+  return index;
+}
+
+/// A location's time is shared equally by the tasks that carry it.
+void ModelBuilder::applyProfile() {
+  if (!options.profile)
+    return;
+  llvm::StringMap<std::vector<cost::Task *>> users;
+  for (auto [plain, model] : llvm::zip(result.program.blocks, result.blocks))
+    for (auto [task, ops] : llvm::zip(plain.tasks, model.operations)) {
+      if (task.kind != cost::Task::Compute)
+        continue;
+      llvm::StringMap<char> seen;
+      for (Operation *op : ops)
+        for (const std::string &key : locationKeys(op->getLoc()))
+          if (options.profile->locations.contains(key) && seen.try_emplace(key).second)
+            users[key].push_back(&task);
+    }
+  llvm::DenseMap<cost::Task *, double> measured;
+  for (auto &entry : users)
+    for (cost::Task *task : entry.second)
+      measured[task] += options.profile->locations.lookup(entry.first()).value / double(entry.second.size());
+  for (auto [task, seconds] : measured)
+    task->duration = {seconds};
+}
+
+void ModelBuilder::explain() {
+  for (Operation *op : barriers)
+    remarkMissed(op->getLoc(), options.category, "barrier",
+                 "nothing moves across " + op->getName().getStringRef() + ": " + facts.barrierReason(op) +
+                     (facts.communicates(op) ? "; its time is not in the prediction" : ""));
+  if (!options.device)
+    return;
+  for (auto &[name, use] : costs.uncosted())
+    remarkAnalysis(use.first->getLoc(), options.category, "no-cost",
+                   "no cost is known for " + name + " (" + Twine(use.second) +
+                       " in the module): counted as no time; a compute profile can say how long it takes");
+  for (Operation *loop : costs.unknownTrips())
+    remarkAnalysis(loop->getLoc(), options.category, "trips", "its trip count depends on data: counted as one trip");
+}
+
+FailureOr<ProgramModel> ModelBuilder::build() {
+  result.ranks = ranks;
+  result.program.ranks = int(ranks.ranks());
+  if (!facts.anyCommunication())
+    return std::move(result);
+  FunctionOpInterface main = facts.main();
+  std::vector<int> roots;
+  SmallVector<FunctionOpInterface> others = facts.communicatingRoots();
+  for (FunctionOpInterface root : others) {
+    if (root.getOperation() == mainOperation())
+      continue;
+    FailureOr<int> index = function(root);
+    if (failed(index))
+      return failure();
+    roots.push_back(*index);
+    if (main)
+      remarkMissed(root.getLoc(), options.category, "unreachable",
+                   "function '" + root.getName() + "' communicates, but main does not reach it: its time does not count");
+  }
+  if (main && facts.communicates(main)) {
+    if (failed(function(main)))
+      return failure();
+  } else if (roots.size() > 1) { // no main: each root runs once, one after another
+    cost::Block entry;
+    BlockModel model;
+    entry.name = "every function";
+    for (int root : roots) {
+      cost::Task task;
+      task.kind = cost::Task::Nested;
+      task.name = result.program.blocks[root].name;
+      task.block = root;
+      push(entry, model, task, {});
+    }
+    result.program.blocks.push_back(std::move(entry));
+    result.blocks.push_back(std::move(model));
+  }
+  applyProfile();
+  if (remarksWanted(module.getContext()))
+    explain();
+  return std::move(result);
+}
+
+} // namespace
+
+FailureOr<ProgramModel> buildProgramModel(ModuleOp module, const ModelOptions &options) {
+  return ModelBuilder(module, options).build();
+}
+
+} // namespace mlir::braid

@@ -1,0 +1,208 @@
+//===- VerifyPlan.cpp - checks a planned module -----------------------------------------------------------------===//
+#include "analysis/VerifyPlan.h"
+
+#include "analysis/IssueOrder.h"
+#include "analysis/RankSets.h"
+#include "analysis/Remarks.h"
+#include "braid/passes/Fingerprint.h"
+#include "braid/passes/StablehloOp.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::braid {
+
+namespace {
+
+class PlanVerifier {
+public:
+  PlanVerifier(ModuleOp module, StringRef clusterHash, StalePolicy stale, StringRef category)
+      : module(module), symbols(module), clusterHash(clusterHash), stale(stale), category(category),
+        sets(readModuleRanks(module)) {
+    certificate = module->getAttrOfType<DictionaryAttr>(BraidDialect::getCertificateAttrName());
+    if (certificate && this->clusterHash.empty())
+      if (auto hash = certificate.getAs<StringAttr>("cluster_hash"))
+        this->clusterHash = hash.getValue();
+    if (certificate)
+      if (auto count = certificate.getAs<IntegerAttr>("in_flight"))
+        inFlight = count.getInt();
+  }
+
+  LogicalResult verify() {
+    SmallVector<Block *> blocks;
+    module->walk([&](Operation *op) {
+      if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+        verifyFresh(collective);
+      if (auto start = dyn_cast<StartOp>(op))
+        verifyPair(start);
+    });
+    module->walk([&](Block *block) { verifyFlight(*block); });
+    verifyOrder();
+    return success(!broken);
+  }
+
+private:
+  InFlightDiagnostic error(Operation *op, StringRef rule) {
+    broken = true;
+    return op->emitError() << "plan rule " << rule << ": ";
+  }
+
+  bool planned(StartOp start) {
+    CollectiveOpInterface collective = start.getCollective();
+    return collective && collective.getPlanAttr();
+  }
+
+  // V1
+  void verifyFresh(CollectiveOpInterface op) {
+    if (!op.getPlanAttr())
+      return;
+    if (clusterHash.empty()) {
+      if (!saidNoCluster)
+        remarkAnalysis(op->getLoc(), category, "no-cluster",
+                       "fingerprints are not checked: no cluster was given and there is no certificate");
+      saidNoCluster = true;
+      return;
+    }
+    std::string expected = planFingerprint(op, clusterHash);
+    if (op.getPlanAttr().getFingerprint() == expected)
+      return;
+    std::string text = "the plan is stale, expected fingerprint " + expected + ", got '" +
+                       op.getPlanAttr().getFingerprint().str() + "'";
+    if (stale == StalePolicy::Error)
+      error(op, "V1") << text;
+    else
+      op->emitRemark("plan rule V1: ") << text;
+  }
+
+  // V2
+  void verifyPair(StartOp start) {
+    if (!planned(start))
+      return;
+    WaitOp wait;
+    for (Operation *user : start.getToken().getUsers()) {
+      auto found = dyn_cast<WaitOp>(user);
+      if (!found || wait || found->getBlock() != start->getBlock()) {
+        error(start, "V2") << "the token, expected one braid.wait in the same block, got another use";
+        return;
+      }
+      wait = found;
+    }
+    if (!wait)
+      error(start, "V2") << "the token, expected one braid.wait, got none";
+    else if (!llvm::equal(wait.getOperands(), start.getOperands()))
+      error(start, "V2") << "operands of start and wait, expected the same, got different ones";
+  }
+
+  /// Another collective runs inside `op`.
+  bool communicatesInside(Operation *op) {
+    if (isa<StartOp>(op))
+      return false;
+    bool found = false;
+    op->walk([&](Operation *inner) {
+      if (isa<CollectiveOpInterface, WaitOp>(inner) && inner != op)
+        found = true;
+      auto call = dyn_cast<CallOpInterface>(inner);
+      auto symbol = call ? dyn_cast<SymbolRefAttr>(call.getCallableForCallee()) : SymbolRefAttr();
+      if (auto callee = symbol ? symbols.lookup<FunctionOpInterface>(symbol.getRootReference()) : FunctionOpInterface()) {
+        auto [it, inserted] = functions.try_emplace(callee, false);
+        if (inserted)
+          functions[callee] = communicatesInside(callee);
+        found |= functions[callee];
+      }
+    });
+    return found;
+  }
+
+  // V3, V4: one pass over each block with the set of what is in flight.
+  void verifyFlight(Block &block) {
+    SmallVector<StartOp> flight;
+    for (Operation &op : block) {
+      if (auto wait = dyn_cast<WaitOp>(op)) {
+        llvm::erase(flight, wait.getStart());
+        continue;
+      }
+      CollectiveOpInterface issued = dyn_cast<CollectiveOpInterface>(op);
+      if (auto start = dyn_cast<StartOp>(op))
+        issued = start.getCollective();
+      if (flight.empty() && !isa<StartOp>(op))
+        continue;
+      if (issued) {
+        verifyTogether(issued, flight);
+      } else if (!op.hasTrait<OpTrait::IsTerminator>() && !factsOf(&op).terminator) {
+        OpFacts facts = factsOf(&op);
+        bool communicates = communicatesInside(&op);
+        if (communicates || ((!facts.known || facts.barrier) && !facts.call)) {
+          auto diagnostic = error(&op, "V4") << "in flight here, expected nothing, since it "
+                                             << (communicates ? "communicates" : "has effects or is not known")
+                                             << ", got a collective";
+          diagnostic.attachNote(flight.front()->getLoc()) << "which started here";
+        }
+      }
+      if (auto start = dyn_cast<StartOp>(op); start && planned(start))
+        flight.push_back(start);
+    }
+  }
+
+  void verifyTogether(CollectiveOpInterface issued, ArrayRef<StartOp> flight) {
+    FailureOr<RankSet> set = sets.of(issued);
+    if (failed(set)) {
+      broken = true;
+      return;
+    }
+    int64_t same = 0;
+    for (StartOp other : flight) {
+      FailureOr<RankSet> otherSet = sets.of(other.getCollective());
+      if (failed(otherSet))
+        continue;
+      if (otherSet->groups == set->groups) {
+        ++same;
+        continue;
+      }
+      if (shareTwoRanks(*set->groups, *otherSet->groups)) {
+        auto diagnostic = error(issued, "V3")
+                          << "collectives of different groups in flight together, expected at most one rank in common, got two "
+                             "or more";
+        diagnostic.attachNote(other->getLoc()) << "the other one started here";
+      }
+    }
+    if (inFlight > 0 && same + 1 > inFlight)
+      error(issued, "V3") << "collectives in flight on one communicator, expected at most " << inFlight << ", got " << same + 1;
+  }
+
+  // V5
+  void verifyOrder() {
+    if (!certificate)
+      return;
+    IssueOrder order = issueOrder(module);
+    auto stated = certificate.getAs<StringAttr>("order");
+    if (stated && stated.getValue() != order.all)
+      error(module, "V5") << "order of collectives, expected hash " << stated.getValue() << " (braid.certificate), got "
+                          << order.all;
+    auto orders = certificate.getAs<DictionaryAttr>("orders");
+    if (!orders)
+      return;
+    for (const auto &[name, hash] : order.communicators)
+      if (auto entry = orders.getAs<StringAttr>(name); !entry || entry.getValue() != hash)
+        error(module, "V5") << "order on communicator " << name << ", expected hash "
+                            << (entry ? entry.getValue() : StringRef("none")) << " (braid.certificate), got " << hash;
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  StringRef clusterHash;
+  StalePolicy stale;
+  StringRef category;
+  RankSets sets;
+  DictionaryAttr certificate;
+  int64_t inFlight = 0;
+  llvm::DenseMap<Operation *, bool> functions;
+  bool broken = false, saidNoCluster = false;
+};
+
+} // namespace
+
+LogicalResult verifyPlan(ModuleOp module, StringRef clusterHash, StalePolicy stale, StringRef category) {
+  return PlanVerifier(module, clusterHash, stale, category).verify();
+}
+
+} // namespace mlir::braid

@@ -1,0 +1,59 @@
+//===- PlanModule.h - plan a module without changing it ---------------------------------------------------------===//
+//
+// The analysis behind `braid-plan` and `braid-sim compare`: read the cluster, build the plain scheduling program from IR, try
+// every policy, bound the result. Changes nothing in the module.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_PASSES_PLANMODULE_H
+#define BRAID_PASSES_PLANMODULE_H
+
+#include "braid/cost_models/Schedule.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::braid {
+
+/// What a user asks for; every field but the cluster may stay at its default.
+struct PlanRequest {
+  std::string cluster;                  ///< file; empty: the module's braid.cluster attribute
+  std::string engine = "nccl";
+  std::string objective = "training";   ///< or "serving"
+  std::optional<double> quantile;       ///< default: the cluster's profile
+  std::string placement = "packed";
+  std::string memoryLimit;              ///< "80GiB"; empty: the device's memory
+  std::string computeProfile;           ///< JSON file with measured times by location; empty: roofline
+  std::string target = "stablehlo";     ///< who runs the result: "stablehlo" or "braid"
+  uint64_t seed = 1;
+};
+
+/// One planned launch, for reports.
+struct PlannedCollective {
+  std::string kind;
+  int64_t bytes = 0;                    ///< operand bytes per rank
+  int tensors = 1;
+  int groupSize = 0;
+  std::string fabric;                   ///< "intra" or "inter"
+  std::string algorithm, protocol;
+  ::braid::cost::Seconds price{};       ///< expected (mean over draws)
+  std::string runnerUp;                 ///< "tree/LL128 1.3 ms", empty when there is none
+  ::braid::cost::PriceTerm why;
+  std::string location;
+};
+
+struct ModulePlan {
+  int64_t ranks = 0;
+  std::unique_ptr<::braid::cost::Pricer> pricer;
+  ::braid::cost::Program program;
+  ::braid::cost::PlanResult result;
+  ::braid::cost::PlanOptions options;
+  std::vector<PlannedCollective> collectives; ///< of the braid policy, in issue order
+};
+
+/// Errors are emitted on the module. A module without collectives gives a plan with an empty `collectives`.
+FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request);
+
+} // namespace mlir::braid
+
+#endif

@@ -1,0 +1,167 @@
+//===- PlanRemarks.cpp - a reason for every decision ------------------------------------------------------------===//
+#include "transforms/PlanRemarks.h"
+
+#include "analysis/ModuleFacts.h"
+#include "analysis/Remarks.h"
+
+namespace mlir::braid {
+
+static MLIRContext *contextOf(const ProgramModel &model) {
+  for (const BlockModel &block : model.blocks)
+    if (block.block)
+      return block.block->getParentOp()->getContext();
+  return nullptr;
+}
+
+static bool wanted(const ProgramModel &model) {
+  MLIRContext *context = contextOf(model);
+  return context && remarksWanted(context);
+}
+
+namespace {
+
+/// Tasks that must come before or after, through any chain, and through the other members of buckets.
+class Ancestors {
+public:
+  Ancestors(const cost::Block &block, const cost::BlockSchedule &schedule) : block(block), node(block.tasks.size()) {
+    for (size_t task = 0; task < block.tasks.size(); ++task)
+      node[task] = {int(task)};
+    for (const cost::Bucket &bucket : schedule.buckets)
+      for (int task : bucket.tasks)
+        node[task] = bucket.tasks;
+  }
+  bool reaches(const std::vector<int> &from, const std::vector<int> &to) {
+    std::vector<char> seen(block.tasks.size(), 0);
+    std::vector<int> work = to;
+    while (!work.empty()) {
+      int task = work.back();
+      work.pop_back();
+      for (int member : node[task]) {
+        if (seen[member])
+          continue;
+        seen[member] = 1;
+        work.insert(work.end(), block.tasks[member].operands.begin(), block.tasks[member].operands.end());
+      }
+    }
+    return llvm::any_of(from, [&](int task) { return seen[task] != 0; });
+  }
+
+private:
+  const cost::Block &block;
+  std::vector<std::vector<int>> node;
+};
+
+} // namespace
+
+void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, StringRef category) {
+  if (!wanted(model))
+    return;
+  for (auto [index, block] : llvm::enumerate(model.program.blocks)) {
+    const cost::BlockSchedule &chosen = schedule.blocks[index];
+    Ancestors ancestors(block, chosen);
+    llvm::DenseMap<int, std::vector<int>> byKey; // buckets
+    for (auto [bucket, members] : llvm::enumerate(chosen.buckets))
+      if (int key = block.tasks[members.tasks.front()].key; key >= 0)
+        byKey[key].push_back(int(bucket));
+    for (auto [number, bucket] : llvm::enumerate(chosen.buckets)) {
+      CollectiveOpInterface op = model.collective(int(index), bucket.tasks.front());
+      std::string kind = stringifyCollectiveKind(op.getCollectiveKind()).str();
+      cost::CollectiveSpec spec = cost::mergedSpec(block, bucket);
+      if (bucket.tasks.size() > 1)
+        remarkPassed(op->getLoc(), category, "bucket",
+                     "merged " + Twine(bucket.tasks.size()) + " " + kind + " of " + cost::toString(spec.bytes) +
+                         " into one launch, the last from " +
+                         locationText(model.collective(int(index), bucket.tasks.back())->getLoc()));
+      // Why it is apart from the next bucket of its key.
+      int key = block.tasks[bucket.tasks.front()].key;
+      if (key < 0) {
+        remarkMissed(op->getLoc(), category, "bucket",
+                     op.getPlanAttr() ? Twine("not merged: it has a plan of its own")
+                                      : "not merged: " + kind + " of this form is never one launch with another");
+        continue;
+      }
+      const std::vector<int> &same = byKey[key];
+      auto next = std::upper_bound(same.begin(), same.end(), int(number));
+      if (same.size() == 1) {
+        if (bucket.tasks.size() == 1)
+          remarkMissed(op->getLoc(), category, "bucket",
+                       "not merged: no other " + kind + " of its type, groups and key in this block");
+        continue;
+      }
+      if (next == same.end())
+        continue;
+      const cost::Bucket &other = chosen.buckets[*next];
+      bool dependent = ancestors.reaches(bucket.tasks, other.tasks) || ancestors.reaches(other.tasks, bucket.tasks);
+      std::string where = locationText(model.collective(int(index), other.tasks.front())->getLoc());
+      remarkMissed(op->getLoc(), category, "bucket",
+                   dependent ? "not merged with the " + kind + " at " + where + ": one depends on the other"
+                             : "not merged with the " + kind + " at " + where + ": together " +
+                                   cost::toString(spec.bytes + cost::mergedSpec(block, other).bytes) +
+                                   " are above the cap, or later than what separate launches reach");
+    }
+  }
+}
+
+void remarkOverlap(const ProgramModel &model, const cost::Schedule &schedule, StringRef category) {
+  if (!wanted(model))
+    return;
+  for (auto [index, block] : llvm::enumerate(model.program.blocks)) {
+    const cost::BlockSchedule &chosen = schedule.blocks[index];
+    std::vector<size_t> started(chosen.buckets.size());
+    for (auto [at, event] : llvm::enumerate(chosen.order)) {
+      if (event.kind == cost::Event::Start)
+        started[event.index] = at;
+      if (event.kind != cost::Event::Wait)
+        continue;
+      const cost::Bucket &bucket = chosen.buckets[event.index];
+      CollectiveOpInterface op = model.collective(int(index), bucket.tasks.front());
+      int tasks = 0;
+      cost::Seconds beside;
+      for (size_t between = started[event.index] + 1; between < at; ++between)
+        if (chosen.order[between].kind == cost::Event::Run) {
+          ++tasks;
+          beside += block.tasks[chosen.order[between].index].duration;
+        }
+      if (tasks > 0) {
+        remarkPassed(op->getLoc(), category, "overlap",
+                     "runs beside " + Twine(tasks) + (tasks == 1 ? " task" : " tasks") +
+                         (beside.value > 0 ? " of " + cost::toString(beside) : ""));
+        continue;
+      }
+      std::string reader = "the end of the block";
+      for (size_t after = at + 1; after < chosen.order.size(); ++after)
+        if (chosen.order[after].kind == cost::Event::Run) {
+          reader = block.tasks[chosen.order[after].index].name;
+          break;
+        }
+      bool last = started[event.index] + 1 == at;
+      remarkMissed(op->getLoc(), category, "overlap",
+                   !block.tasks[bucket.tasks.front()].asynchronous
+                       ? Twine("not overlapped: it keeps its place")
+                       : "exposed: " + Twine(last ? "it is awaited at once, before " : "nothing but collectives run before ") +
+                             reader);
+    }
+  }
+}
+
+void remarkAlgorithms(const ProgramModel &model, const cost::Schedule &schedule,
+                      const std::vector<PlannedCollective> &rows, StringRef category) {
+  if (!wanted(model))
+    return;
+  size_t row = 0;
+  for (auto [index, block] : llvm::enumerate(model.program.blocks))
+    for (const cost::Event &event : schedule.blocks[index].order) {
+      if (event.kind != cost::Event::Start)
+        continue;
+      const cost::Bucket &bucket = schedule.blocks[index].buckets[event.index];
+      const PlannedCollective &planned = rows[row++];
+      std::string protocol = planned.protocol.empty() ? "" : "/" + planned.protocol;
+      remarkAnalysis(model.collective(int(index), bucket.tasks.front())->getLoc(), category, "algorithm",
+                     planned.kind + " of " + cost::toString(cost::Bytes{planned.bytes}) + " over " +
+                         Twine(planned.groupSize) + " ranks: " + planned.algorithm + protocol + " " +
+                         cost::toString(planned.price) +
+                         (planned.runnerUp.empty() ? Twine("; no other candidate") : "; runner-up " + planned.runnerUp));
+    }
+}
+
+} // namespace mlir::braid
