@@ -11,6 +11,20 @@
 
 namespace mlir::braid {
 
+/// A fact about the source of `op`, or null (import/SourceFacts.h).
+template <typename T> T sourceFact(Operation *op, StringRef name) {
+  auto source = op->getAttrOfType<DictionaryAttr>("source");
+  return source ? source.getAs<T>(name) : T();
+}
+
+inline SmallVector<Value> pick(ValueRange values, ArrayRef<unsigned> members) {
+  return llvm::map_to_vector(members, [&](unsigned index) { return values[index]; });
+}
+
+inline SmallVector<Type> pickTypes(ValueRange values, ArrayRef<unsigned> members) {
+  return llvm::map_to_vector(members, [&](unsigned index) { return values[index].getType(); });
+}
+
 class CollectiveExporter {
 public:
   CollectiveExporter(ModuleOp module, const ExportOptions &options);

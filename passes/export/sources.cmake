@@ -2,6 +2,7 @@
 set(BRAID_EXPORT_SOURCES
   export/CollectiveExporter.cpp
   export/Combiner.cpp
+  export/ExportAsync.cpp
   export/ExportPass.cpp
   export/Packing.cpp
   export/Sidecar.cpp)
