@@ -1,9 +1,9 @@
 //===- Collisions.cpp - flows hashed over equal uplinks: balls into bins ----------------------------------------===//
 //
-// A leaf switch with U uplinks spreads the flows of its hosts over them by a hash of addresses and ports. Two line-rate flows
-// on one uplink get half of it each, for as long as the job lives, and a synchronised collective runs at the pace of its
-// slowest flow. A flow that is split over q queue pairs with source ports of their own is q balls of 1/q the rate: more
-// balls, more even bins. Slowest flow, mean over jobs, 16 uplinks: q = 1 32 %, 4 51 %, 16 68 %.
+// A leaf switch with U uplinks spreads the flows of its hosts over them by a hash of addresses and ports. Two line-rate
+// flows on one uplink get half of it each, for as long as the job lives, and a synchronised collective runs at the pace
+// of its slowest flow. A flow that is split over q queue pairs with source ports of their own is q balls of 1/q the
+// rate: more balls, more even bins. Slowest flow, mean over jobs, 16 uplinks: q = 1 32 %, 4 51 %, 16 68 %.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "fabrics/Draws.h"
 #include <algorithm>

@@ -1,11 +1,11 @@
 //===- Draws.cpp - every draw is a function of its place --------------------------------------------------------===//
 //
-// A draw hashes the fields of its place (seed, job, step, operation, node or link, message, purpose), so two searches that ask
-// in different orders, or on different threads, see the same fabric. The hash is splitmix64's finalizer (Steele, Lea and Flood,
-// OOPSLA 2014) after each field.
+// A draw hashes the fields of its place (seed, job, step, operation, node or link, message, purpose), so two searches
+// that ask in different orders, or on different threads, see the same fabric. The hash is splitmix64's finalizer
+// (Steele, Lea and Flood, OOPSLA 2014) after each field.
 //
-// The shapes (a tight lognormal bulk, a rare spike with a Pareto tail per node and operation, and for RoCE a pause of 10 to
-// 300 us) and their default parameters are argued in the cluster files; here are only the draws.
+// The shapes (a tight lognormal bulk, a rare spike with a Pareto tail per node and operation, and for RoCE a pause of
+// 10 to 300 us) and their default parameters are argued in the cluster files; here are only the draws.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "fabrics/Draws.h"
 #include <algorithm>
@@ -67,8 +67,9 @@ Seconds drawOperationSpike(const FabricProfile &profile, int nodes, const DrawPl
     return {};
   DrawPlace place = at;
   place.operation = sharedOperation(profile.correlation, at);
-  // The largest of `nodes` equal and independent draws needs one uniform number u: with F the distribution of one node's
-  // excess, P(max <= x) = F(x)^nodes. `tail` is 1 - u^(1/nodes), the probability that one node exceeds the maximum drawn.
+  // The largest of `nodes` equal and independent draws needs one uniform number u: with F the distribution of one
+  // node's excess, P(max <= x) = F(x)^nodes. `tail` is 1 - u^(1/nodes), the probability that one node exceeds the
+  // maximum drawn.
   auto tail = [&](uint64_t purpose) {
     place.purpose = purpose;
     return -std::expm1(std::log(uniform(place)) / nodes);

@@ -1,7 +1,7 @@
 //===- BraidEngine.cpp - the candidates of Braid's own runtime: its step programs, played -----------------------===//
 //
-// Every algorithm of the registry that serves the collective, with a few numbers of pipeline segments, played on the topology
-// at the exact size. The played time is split for the draws:
+// Every algorithm of the registry that serves the collective, with a few numbers of pipeline segments, played on the
+// topology at the exact size. The played time is split for the draws:
 //
 //   fixed    launch, and latency inside hosts
 //   latency  the time of empty messages when only links between hosts have latency

@@ -23,12 +23,13 @@ Seconds doubleTreeTime(int n, Bytes operand, int segments, const UniformMachine 
   double transfer = segment / machine.bandwidth.value;
   double reduce = machine.reduction.value > 0 ? segment / machine.reduction.value : 0;
   double alpha = machine.alpha.value;
-  // Two children share the link into their parent, and the link out of it: a level costs two transfers, but for two ranks.
+  // Two children share the link into their parent, and the link out of it: a level costs two transfers, but for two
+  // ranks.
   double level = n == 2 ? transfer : 2 * transfer;
   double first = 2 * h * (alpha + level) + h * reduce - (n == 2 ? 0 : transfer);
-  // Then one segment of each tree follows in a turn. An inner rank passes up to four of them through its link (in one tree
-  // to its parent and two children, in the other to its parent); and a rank at depth h has 2 h messages ahead of it for 2 h + 1
-  // segments.
+  // Then one segment of each tree follows in a turn. An inner rank passes up to four of them through its link (in one
+  // tree to its parent and two children, in the other to its parent); and a rank at depth h has 2 h messages ahead of
+  // it for 2 h + 1 segments.
   double turn = std::max((n == 2 ? 2 : 4) * transfer, 2 * h / (2 * h + 1) * (alpha + level + reduce / 2));
   return Seconds{first + (segments - 1) * turn};
 }

@@ -1,7 +1,7 @@
 //===- Engine.h - what the pricer asks of an engine -------------------------------------------------------------===//
 //
-// An engine knows which algorithms may run a collective and what each costs without copies and without noise. Pricer adds the
-// form of the bucket, sorts, caches and draws.
+// An engine knows which algorithms may run a collective and what each costs without copies and without noise. Pricer
+// adds the form of the bucket, sorts, caches and draws.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_PRICING_ENGINE_H
 #define BRAID_COST_MODELS_PRICING_ENGINE_H
@@ -24,8 +24,8 @@ std::unique_ptr<EngineModel> makeBraidEngine(const Cluster &cluster, const Place
 /// Nothing to do: every group is one rank, or no pair joins two.
 Candidate nothingToDo();
 
-/// What the flows over leaf switches' uplinks do: collisions are drawn from them, and where more leave a leaf than it has
-/// uplinks the transfer takes longer without any noise.
+/// What the flows over leaf switches' uplinks do: collisions are drawn from them, and where more leave a leaf than it
+/// has uplinks the transfer takes longer without any noise.
 void addUplinks(Candidate &candidate, const UplinkFlows &flows, const Cluster &cluster);
 
 } // namespace braid::cost

@@ -34,7 +34,9 @@ static Usage usageOf(const std::vector<int> &group, const Cluster &cluster, cons
 
 //===- uplinks --------------------------------------------------------------------------------------------------===//
 
-static int podOf(int host, const Cluster &cluster) { return cluster.hostsPerLeaf > 0 ? host / cluster.hostsPerLeaf : 0; }
+static int podOf(int host, const Cluster &cluster) {
+  return cluster.hostsPerLeaf > 0 ? host / cluster.hostsPerLeaf : 0;
+}
 
 int uplinksPerLeaf(const Cluster &cluster) {
   int hosts = cluster.hostsPerLeaf > 0 ? std::min(cluster.hosts, cluster.hostsPerLeaf) : cluster.hosts;

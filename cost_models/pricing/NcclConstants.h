@@ -1,9 +1,10 @@
 //===- NcclConstants.h - the constants of NCCL's published tuning model -----------------------------------------===//
 //
-// From NVIDIA/nccl 2.30.7, src/graph/tuning.cc and src/enqueue.cc (facts re-typed as tables; no code taken over). NCCL uses
-// them to choose an algorithm and a protocol; Braid uses them for the same and as a price. Times in microseconds, rates in
-// GB/s, as there. They are tuned on NVIDIA's machines and unexplained in the source (nccl#1334); against one InfiniBand NDR
-// system the absolute time is off by 16 % in the median and up to 2x from 128 KiB to 8 MiB, the choice right in 41 of 45.
+// From NVIDIA/nccl 2.30.7, src/graph/tuning.cc and src/enqueue.cc (facts re-typed as tables; no code taken over). NCCL
+// uses them to choose an algorithm and a protocol; Braid uses them for the same and as a price. Times in microseconds,
+// rates in GB/s, as there. They are tuned on NVIDIA's machines and unexplained in the source (nccl#1334); against one
+// InfiniBand NDR system the absolute time is off by 16 % in the median and up to 2x from 128 KiB to 8 MiB, the choice
+// right in 41 of 45.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_PRICING_NCCLCONSTANTS_H
 #define BRAID_COST_MODELS_PRICING_NCCLCONSTANTS_H
@@ -39,14 +40,17 @@ constexpr double treeFactor[3][treeFactors] = {
     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}};
 
-// "Plateau" of a Simple ring all_reduce over hosts: its latency grows by this when each channel and rank has 64 bytes or more.
+// "Plateau" of a Simple ring all_reduce over hosts: its latency grows by this when each channel and rank has 64 bytes
+// or more.
 constexpr double plateau = 1.4, plateauVolta = 1.9;
 constexpr long plateauBytes = 64;
 
-// Collectives of one group call that NCCL starts together (1,024-byte batches of entries of about 110 bytes: an assumption).
+// Collectives of one group call that NCCL starts together (1,024-byte batches of entries of about 110 bytes: an
+// assumption).
 constexpr int batchedCollectives = 9;
 
-// Point-to-point: LL up to 16 KiB a message where both ends have LL buffers, which network connections by default have not.
+// Point-to-point: LL up to 16 KiB a message where both ends have LL buffers, which network connections by default have
+// not.
 constexpr long pointToPointLlBytes = 16384;
 
 // A ring all_reduce of an 8-bit float over more than 8 ranks would lose accuracy; NCCL makes it prohibitively costly.

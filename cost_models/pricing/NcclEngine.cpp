@@ -20,8 +20,9 @@ void addUplinks(Candidate &c, const UplinkFlows &flows, const Cluster &cluster) 
   c.streamsPerNic *= flows.streams;
   double crowd = double(flows.perLeaf) / uplinksPerLeaf(cluster);
   if (crowd > 1) {
-    addTerm(c, &Candidate::wire, "crowded uplinks", c.wire * (crowd - 1),
-            text("%d flows of line rate leave a leaf switch that has %d uplinks", flows.perLeaf, uplinksPerLeaf(cluster)));
+    addTerm(
+        c, &Candidate::wire, "crowded uplinks", c.wire * (crowd - 1),
+        text("%d flows of line rate leave a leaf switch that has %d uplinks", flows.perLeaf, uplinksPerLeaf(cluster)));
     sumUp(c);
   }
 }
@@ -50,7 +51,10 @@ public:
     if (all.empty())
       return {nothingToDo()};
     for (Candidate &c : all) // all groups run at once: their flows meet on the uplinks
-      addUplinks(c, spec.kind == CollectiveKind::AllToAll ? layout.everybody : c.algorithm == "tree" ? layout.tree : layout.ring,
+      addUplinks(c,
+                 spec.kind == CollectiveKind::AllToAll ? layout.everybody
+                 : c.algorithm == "tree"               ? layout.tree
+                                                       : layout.ring,
                  cluster);
     return all;
   }

@@ -3,14 +3,16 @@
 //   time = latency * latCount + bytes / W      bytes: the larger of what a rank sends and receives in all
 //
 //   latency  ring: base + (steps - inter) * max(intra hop, overhead) + inter * net hop
-//            tree: base + 2 * ((g - 1) * intra hop + floor(log2 N) * net hop)      chain in the host, double tree over hosts
+//            tree: base + 2 * ((g - 1) * intra hop + floor(log2 N) * net hop)      chain in the host, double tree over
+//            hosts
 //   W        bus bandwidth x protocol x caps x ratio of algorithm to bus bandwidth (ring n / steps, tree 1/2)
 //
-// with n ranks on N hosts, g of them on the fullest host (NCCL: n / N, the same where they are spread evenly), steps = 2 (n - 1)
-// for all_reduce, n - 1 for all_gather and reduce_scatter, inter = 2 (N - 1) or N - 1.
+// with n ranks on N hosts, g of them on the fullest host (NCCL: n / N, the same where they are spread evenly), steps =
+// 2 (n - 1) for all_reduce, n - 1 for all_gather and reduce_scatter, inter = 2 (N - 1) or N - 1.
 //
 // Departures from NCCL, on purpose:
-// - The bus bandwidth is the cluster file's (measured or derived), not the product of a graph search; a group gets the part of
+// - The bus bandwidth is the cluster file's (measured or derived), not the product of a graph search; a group gets the
+// part of
 //   it that its NICs are of the host's, since groups that run at once share the host's NICs.
 // - On two hosts NCCL uses its figure for the inside of a host; here the fabric's is used, because the bytes cross it.
 // - The factor of the tree is interpolated between powers of two (see ncclTreeFactor).
@@ -39,13 +41,17 @@ static bool hasNvlink(const Cluster &cluster) {
 
 static double gigabytes(BytesPerSecond rate) { return rate.value / 1e9; }
 
+static BytesPerSecond interBus(const GroupShape &shape, const Cluster &cluster) {
+  double share = std::min(1.0, shape.nics / cluster.nicsPerHost);
+  // Never above what the NICs' links carry: that is the lower bound's rate.
+  return std::min(cluster.nccl.busBandwidthInter * share, cluster.inter.bandwidth * shape.nics);
+}
+
 BytesPerSecond ncclBusBandwidth(const GroupShape &shape, const Cluster &cluster) {
   BytesPerSecond intra = std::min(cluster.nccl.busBandwidthIntra, cluster.intra.bandwidth);
   if (shape.hosts <= 1)
     return intra;
-  double share = std::min(1.0, shape.nics / cluster.nicsPerHost);
-  // Never above what the NICs' links carry: that is the lower bound's rate.
-  BytesPerSecond inter = std::min(cluster.nccl.busBandwidthInter * share, cluster.inter.bandwidth * shape.nics);
+  BytesPerSecond inter = interBus(shape, cluster);
   return shape.perHost > 1 ? std::min(intra, inter) : inter;
 }
 
@@ -65,7 +71,10 @@ class Cell {
 public:
   Cell(const NcclQuestion &question, const Cluster &cluster, Algorithm algorithm, Protocol protocol)
       : q(question), cluster(cluster), algorithm(algorithm), protocol(protocol), n(q.shape.ranks), hosts(q.shape.hosts),
-        scale(hosts == 1 ? 0 : hosts == 2 ? 1 : 2), architecture(architectureOf(cluster)), nvlink(hasNvlink(cluster)) {
+        scale(hosts == 1   ? 0
+              : hosts == 2 ? 1
+                           : 2),
+        architecture(architectureOf(cluster)), nvlink(hasNvlink(cluster)) {
     bool allReduce = q.kind == CollectiveKind::AllReduce;
     steps = allReduce ? 2 * (n - 1) : q.kind == CollectiveKind::Broadcast ? n : n - 1;
     interSteps = hosts == 1 ? 0 : allReduce ? 2 * (hosts - 1) : hosts - 1;
@@ -85,8 +94,8 @@ public:
     c.channels = channels;
     c.nodes = hosts;
     c.why.name = c.algorithm + ", " + c.protocol;
-    c.why.how = text("latency + bytes / bandwidth, NCCL 2.30.7 tuning model; %d ranks on %d host%s, at most %d on one", n, hosts,
-                     hosts == 1 ? "" : "s", q.shape.perHost);
+    c.why.how = text("latency + bytes / bandwidth, NCCL 2.30.7 tuning model; %d ranks on %d host%s, at most %d on one",
+                     n, hosts, hosts == 1 ? "" : "s", q.shape.perHost);
     addLatency(c);
     addTransfer(c);
     c.noisePerMessage = neighbourNoise((hosts == 1 ? cluster.intra : cluster.inter).profile.bulkSigma);
@@ -148,9 +157,11 @@ private:
 
   void addTransfer(Candidate &c) {
     double rate = gigabytes(bus), ratio = algorithm == Ring ? double(n) / steps : 0.5, inflation = 1;
-    std::string how = hosts == 1 ? text("bus %.4g GB/s (intra, cluster file)", rate)
-                                 : text("bus %.4g GB/s (inter, cluster file; %.3g of %d NICs)", rate, q.shape.nics,
-                                        cluster.nicsPerHost);
+    std::string how = text("bus %.4g GB/s (", rate);
+    if (hosts == 1 || bus < interBus(q.shape, cluster))
+      how += hosts == 1 ? "cluster file, intra)" : "cluster file, intra: the slower)";
+    else
+      how += text("cluster file, inter; %.3g of %d NICs)", q.shape.nics, cluster.nicsPerHost);
     auto scaled = [&](double factor, const char *why) {
       rate *= factor;
       how += text(" x %.4g (%s)", factor, why);
@@ -186,17 +197,22 @@ private:
       scaled(ncclTreeFactor(protocol, bytes), "tree at this size");
     }
     rate *= ratio;
-    how += text(", x %s to algorithm bandwidth %.4g GB/s", algorithm == Tree ? "1/2" : text("%d/%d", n, steps).c_str(), rate);
+    how += text(", x %s to algorithm bandwidth %.4g GB/s", algorithm == Tree ? "1/2" : text("%d/%d", n, steps).c_str(),
+                rate);
     Seconds time{bytes / (rate * 1e9)};
-    // The part that the links are busy: it alone suffers when flows collide. A tree of two hosts sends each byte once each way.
+    // The part that the links are busy: it alone suffers when flows collide. A tree of two hosts sends each byte once
+    // each way.
     double traffic = algorithm == Ring ? 1 / ratio : hosts == 2 ? 1 : 2;
     Seconds wire = std::min(time, Seconds{bytes * traffic * inflation / bus.value});
+    if ((time - wire).value < 1e-12 * time.value)
+      wire = time;
     c.wire += wire;
     c.fixed += time - wire;
     c.why.parts.push_back({"transfer", time, toString(Bytes{int64_t(bytes)}) + ": " + how, {}});
     if (hosts > 1) {
-      c.why.parts.back().parts = {{"links busy", wire, "grows when flows collide", {}},
-                                  {"protocol and algorithm", time - wire, "does not", {}}};
+      if (wire < time)
+        c.why.parts.back().parts = {{"links busy", wire, "grows when flows collide", {}},
+                                    {"protocol and algorithm", time - wire, "does not", {}}};
       c.streamsPerNic = std::max(1, int(std::lround(channels / std::max(1.0, q.shape.nics)))); // each channel connects
     }
   }
@@ -229,7 +245,8 @@ std::vector<Candidate> ncclCollective(const NcclQuestion &question, const Cluste
 }
 
 std::vector<std::string> ncclNotModelled(const Cluster &cluster) {
-  std::vector<std::string> sentences = {"NVLS and NVLSTree (reduction in the switch)", "CollNetDirect and CollNetChain (SHARP)",
+  std::vector<std::string> sentences = {"NVLS and NVLSTree (reduction in the switch)",
+                                        "CollNetDirect and CollNetChain (SHARP)",
                                         "kernels for registered symmetric memory"};
   if (cluster.devicesPerHost == 1)
     sentences.push_back("PAT (all_gather and reduce_scatter with one GPU per host)");

@@ -21,9 +21,9 @@ std::vector<Candidate> ncclCollective(const NcclQuestion &question, const Cluste
 Candidate ncclAllToAll(const NcclQuestion &question, const Cluster &cluster);
 Candidate ncclPermute(Bytes bytes, const PermuteLayout &layout, const Cluster &cluster);
 
-/// NCCL's factor on a tree's bandwidth, between two powers of two interpolated in the logarithm of the size. NCCL rounds down to
-/// the power, which makes its time fall by up to 17 % where the factor rises; the interpolated time is monotone and agrees
-/// with NCCL's at every power of two.
+/// NCCL's factor on a tree's bandwidth, between two powers of two interpolated in the logarithm of the size. NCCL
+/// rounds down to the power, which makes its time fall by up to 17 % where the factor rises; the interpolated time is
+/// monotone and agrees with NCCL's at every power of two.
 double ncclTreeFactor(int protocol, double bytes);
 
 std::vector<std::string> ncclNotModelled(const Cluster &cluster);

@@ -1,7 +1,7 @@
 //===- NcclPointToPoint.cpp - all_to_all and permute as grouped sends and receives ------------------------------===//
 //
-// NCCL has no formula for these: it runs them as grouped ncclSend and ncclRecv, Simple over the network (its connections have
-// no LL buffers by default), and inside a host LL up to 16 KiB a message. The price is
+// NCCL has no formula for these: it runs them as grouped ncclSend and ncclRecv, Simple over the network (its
+// connections have no LL buffers by default), and inside a host LL up to 16 KiB a message. The price is
 //
 //   base + one hop + the proxy's work for each further peer on another host + the busier of the two link classes
 //
@@ -23,20 +23,22 @@ static BytesPerSecond perNic(const Cluster &cluster) {
 }
 
 /// Sends of one rank: `intra` bytes to ranks on its host, `inter` bytes through a NIC that gives it `nicRate`.
-static Candidate pointToPoint(const Cluster &cluster, double messageBytes, int intraPeers, int interPeers, double interLoad,
-                              BytesPerSecond nicRate) {
+static Candidate pointToPoint(const Cluster &cluster, double messageBytes, int intraPeers, int interPeers,
+                              double interLoad, BytesPerSecond nicRate) {
   Candidate c;
   Protocol protocol = interPeers == 0 && messageBytes <= pointToPointLlBytes ? LL : Simple;
   c.algorithm = "point-to-point";
   c.protocol = protocolNames[protocol];
   c.channels = cluster.nccl.channels;
   c.why.name = c.algorithm + ", " + c.protocol;
-  c.why.how = text("grouped sends and receives; no published formula: ring latencies, NIC bandwidth; %d peer%s on the host, %d on "
-                   "other hosts",
-                   intraPeers, intraPeers == 1 ? "" : "s", interPeers);
+  c.why.how = text(
+      "grouped sends and receives; no published formula: ring latencies, NIC bandwidth; %d peer%s on the host, %d on "
+      "other hosts",
+      intraPeers, intraPeers == 1 ? "" : "s", interPeers);
   addTerm(c, &Candidate::fixed, "base latency", microseconds(baseLatencyUs[Ring][protocol]),
           text("%g us", baseLatencyUs[Ring][protocol]));
-  BytesPerSecond intraRate = std::min(cluster.nccl.busBandwidthIntra, cluster.intra.bandwidth) * (protocol == LL ? 0.5 : 1);
+  BytesPerSecond intraRate =
+      std::min(cluster.nccl.busBandwidthIntra, cluster.intra.bandwidth) * (protocol == LL ? 0.5 : 1);
   Seconds intra{intraPeers * messageBytes / intraRate.value};
   if (interPeers == 0) {
     double hop = hopNvlinkUs[Ring][protocol];
@@ -80,7 +82,8 @@ Candidate ncclAllToAll(const NcclQuestion &question, const Cluster &cluster) {
 
 Candidate ncclPermute(Bytes bytes, const PermuteLayout &layout, const Cluster &cluster) {
   bool inter = layout.interPairs > 0;
-  Candidate c = pointToPoint(cluster, double(bytes.value), layout.intraPairs > 0, inter, layout.nicLoad, perNic(cluster));
+  Candidate c =
+      pointToPoint(cluster, double(bytes.value), layout.intraPairs > 0, inter, layout.nicLoad, perNic(cluster));
   c.nodes = layout.hosts;
   if (inter) // every message must arrive
     c.noisePerMessage = maximumNoise(cluster.inter.profile.bulkSigma, layout.interPairs);

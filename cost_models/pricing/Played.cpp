@@ -20,7 +20,8 @@ PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, Colle
       settings.pairs = asked.pairs;
   }
   for (std::vector<int> &group : groups) {
-    group.erase(std::remove_if(group.begin(), group.end(), [&](int rank) { return rank < 0 || rank >= ranks; }), group.end());
+    group.erase(std::remove_if(group.begin(), group.end(), [&](int rank) { return rank < 0 || rank >= ranks; }),
+                group.end());
     int n = int(group.size());
     size = std::max(size, n);
     if (n == 0 || !algorithm.serves(kind, n) || (kind == CollectiveKind::Permute && asked.pairs.empty()))
@@ -73,8 +74,8 @@ UplinkFlows PlayedCollective::uplinks(const PlayedNetwork &network) const {
 }
 
 Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec,
-                                 const algorithms::StepOptions &settings, const Cluster &cluster, const Placement &placement,
-                                 const DrawPlace *noise) {
+                                 const algorithms::StepOptions &settings, const Cluster &cluster,
+                                 const Placement &placement, const DrawPlace *noise) {
   static const RankGroups everyone;
   const RankGroups &groups = spec.groups ? *spec.groups : everyone;
   Result<Topology> topology = Topology::build(cluster);
@@ -91,7 +92,8 @@ Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const C
       place.message = message;
       int from = placement.deviceOf[source], to = placement.deviceOf[target];
       bool crosses = from / cluster.devicesPerHost != to / cluster.devicesPerHost;
-      return drawMessageExcess(crosses ? cluster.inter.profile : cluster.intra.profile, topology->latency(from, to), place);
+      return drawMessageExcess(crosses ? cluster.inter.profile : cluster.intra.profile, topology->latency(from, to),
+                               place);
     };
   return collective.play(spec.bytes, network, options);
 }

@@ -18,7 +18,7 @@ public:
   Result<Seconds> play(Bytes bytes, const PlayedNetwork &network, PlayOptions options) const;
   /// What crosses spines, from the messages of the programs.
   UplinkFlows uplinks(const PlayedNetwork &network) const;
-  int ranks() const { return size; }                     ///< of the largest group
+  int ranks() const { return size; }                      ///< of the largest group
   int64_t serialMessages() const { return longestChain; } ///< longest chain of dependent messages
 
 private:

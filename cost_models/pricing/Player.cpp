@@ -1,7 +1,7 @@
 //===- Player.cpp - step programs as events on links ------------------------------------------------------------===//
 //
-// Events are handled in the order of (time, rank, number of the event), so a run is a function of its input. A message is one
-// event per link and one for its delivery. A rank reduces one chunk at a time: its lanes share its reducer.
+// Events are handled in the order of (time, rank, number of the event), so a run is a function of its input. A message
+// is one event per link and one for its delivery. A rank reduces one chunk at a time: its lanes share its reducer.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "pricing/Player.h"
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Event {
   int rank;
   uint64_t number;
   Kind kind;
-  int index; ///< message, or lane
+  int index;                             ///< message, or lane
   bool operator<(const Event &o) const { // std::priority_queue puts the largest first
     if (time != o.time)
       return time > o.time;
@@ -200,7 +200,8 @@ private:
 
 } // namespace
 
-Result<Seconds> playPrograms(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network, const PlayOptions &options) {
+Result<Seconds> playPrograms(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network,
+                             const PlayOptions &options) {
   return Player(ranks, network, options).run();
 }
 

@@ -1,7 +1,8 @@
 //===- Player.h - step programs as events on links --------------------------------------------------------------===//
 //
-// The link rule: a message takes its links in order, cut-through; on each it starts when the link direction is free (arrival
-// order, ties by rank) and it has started on the one before (plus that link's latency), and holds it bytes / bandwidth.
+// The link rule: a message takes its links in order, cut-through; on each it starts when the link direction is free
+// (arrival order, ties by rank) and it has started on the one before (plus that link's latency), and holds it bytes /
+// bandwidth.
 //
 //   link 1   |==== message ====|                      holds the link bytes / bandwidth
 //   link 2      |==== message ====|                   starts one latency later, or when the link is free
@@ -34,12 +35,14 @@ struct PlayedRank {
 struct PlayOptions {
   Bytes operand;               ///< of each rank; the chunks divide the buffer exactly
   BytesPerSecond reduction{0}; ///< 0: reductions take no time
-  /// How much later than by the network alone a message is delivered; null: not at all. `message` counts those of a lane.
+  /// How much later than by the network alone a message is delivered; null: not at all. `message` counts those of a
+  /// lane.
   std::function<Seconds(int source, int target, uint64_t message)> excess;
 };
 
 /// Time until every rank has finished, or an error: a receive that no message ever comes for.
-Result<Seconds> playPrograms(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network, const PlayOptions &options);
+Result<Seconds> playPrograms(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network,
+                             const PlayOptions &options);
 
 } // namespace braid::cost
 

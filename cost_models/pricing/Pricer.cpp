@@ -46,7 +46,8 @@ struct Pricer::State {
   std::shared_ptr<const RankGroups> everyone = std::make_shared<RankGroups>(); ///< for a collective without groups
   uint64_t id = 0; ///< of this pricer in the process, for the per-thread cache of job draws
 
-  // Equal questions have equal answers. Groups are told apart by their address, which `shared_ptr` keeps from being reused.
+  // Equal questions have equal answers. Groups are told apart by their address, which `shared_ptr` keeps from being
+  // reused.
   using Key = std::tuple<CollectiveKind, int64_t, int, std::string, std::shared_ptr<const RankGroups>>;
   std::mutex mutex;
   std::map<Key, std::unique_ptr<const std::vector<Candidate>>> prices;
@@ -82,7 +83,8 @@ std::vector<std::string> Pricer::notModelled() const { return state->model->notM
 
 //===- candidates -----------------------------------------------------------------------------------------------===//
 
-/// Concatenation and slicing around a bucket: what is sent is packed, what comes out is unpacked; each copy reads and writes.
+/// Concatenation and slicing around a bucket: what is sent is packed, what comes out is unpacked; each copy reads and
+/// writes.
 void Pricer::State::addCopies(Candidate &c, const CollectiveSpec &spec) const {
   int n = std::max(1, spec.groups->groups.empty() ? int(placement.deviceOf.size()) : spec.groups->size());
   double in = double(spec.bytes.value), out = in;
@@ -96,7 +98,8 @@ void Pricer::State::addCopies(Candidate &c, const CollectiveSpec &spec) const {
   addTerm(c, &Candidate::fixed, "pack and unpack", time,
           text("2 x (%s in + %s out) at %s x %g, and 2 launches of %s: %d tensors as one buffer",
                toString(Bytes{int64_t(in)}).c_str(), toString(Bytes{int64_t(out)}).c_str(),
-               toString(device.memoryBandwidth).c_str(), device.memoryEfficiency, toString(device.launch).c_str(), spec.tensors));
+               toString(device.memoryBandwidth).c_str(), device.memoryEfficiency, toString(device.launch).c_str(),
+               spec.tensors));
   sumUp(c);
 }
 
@@ -106,7 +109,8 @@ std::vector<Candidate> Pricer::State::price(const CollectiveSpec &spec) const {
     for (Candidate &c : all)
       addCopies(c, spec);
   std::sort(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) {
-    return std::tie(a.time.value, a.algorithm, a.protocol, a.channels) < std::tie(b.time.value, b.algorithm, b.protocol, b.channels);
+    return std::tie(a.time.value, a.algorithm, a.protocol, a.channels) <
+           std::tie(b.time.value, b.algorithm, b.protocol, b.channels);
   });
   return all;
 }
@@ -134,8 +138,9 @@ Fabric Pricer::fabric(const CollectiveSpec &spec) const {
 
 //===- draws ----------------------------------------------------------------------------------------------------===//
 
-/// The job's latency factor (flows 0) or collision fraction. A step asks for the same few of one job hundreds of times, and a
-/// collision hashes every stream: kept in a small table per thread, where a clash costs a redraw and never a wrong answer.
+/// The job's latency factor (flows 0) or collision fraction. A step asks for the same few of one job hundreds of times,
+/// and a collision hashes every stream: kept in a small table per thread, where a clash costs a redraw and never a
+/// wrong answer.
 double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams, uint64_t seed, uint64_t job) const {
   struct Entry {
     uint64_t id = 0, seed = 0, job = 0;
@@ -144,9 +149,10 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
     double value = 0;
   };
   static thread_local Entry table[64];
-  Entry &entry = table[(uint64_t(flows) * 31 + uint64_t(streams) * 7 + (fabric == Fabric::Inter) * 3 + job * 13 + id) % 64];
-  if (entry.id != id || entry.seed != seed || entry.job != job || entry.flows != flows || entry.perLeaf != perLeaf || entry.streams != streams ||
-      entry.fabric != fabric) {
+  Entry &entry =
+      table[(uint64_t(flows) * 31 + uint64_t(streams) * 7 + (fabric == Fabric::Inter) * 3 + job * 13 + id) % 64];
+  if (entry.id != id || entry.seed != seed || entry.job != job || entry.flows != flows || entry.perLeaf != perLeaf ||
+      entry.streams != streams || entry.fabric != fabric) {
     entry = {id, seed, job, flows, perLeaf, streams, fabric, 1};
     if (flows == 0) {
       entry.value = drawJobLatencyFactor(profile(fabric), seed, job);
@@ -159,9 +165,9 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
   return entry.value;
 }
 
-/// Relative noise of `messages` serial messages together, mean 1. Single messages vary by sqrt(exp(sigma^2) - 1); the sum
-/// of m of them by less, and neighbours that wait for each other by 0.7 of what independent ones would (simulated rings and
-/// trees, 64 and 256 ranks, sigma 0.5 and 1: 0.6 to 0.75).
+/// Relative noise of `messages` serial messages together, mean 1. Single messages vary by sqrt(exp(sigma^2) - 1); the
+/// sum of m of them by less, and neighbours that wait for each other by 0.7 of what independent ones would (simulated
+/// rings and trees, 64 and 256 ranks, sigma 0.5 and 1: 0.6 to 0.75).
 static double serialNoise(double sigma, double messages, const DrawPlace &place) {
   double variation = std::expm1(sigma * sigma); // squared
   if (messages > 1)
@@ -169,7 +175,8 @@ static double serialNoise(double sigma, double messages, const DrawPlace &place)
   return lognormalWithMeanOne(std::sqrt(std::log1p(variation)), place);
 }
 
-Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step, uint64_t operation) const {
+Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
+                     uint64_t operation) const {
   const FabricProfile &profile = state->profile(fabric);
   if (c.time.value == 0 || profile.deterministic())
     return c.time;
@@ -209,18 +216,28 @@ Seconds Pricer::mean(const CollectiveSpec &spec, size_t index) const {
   return state->means.try_emplace({&c, on}, mean).first->second;
 }
 
-std::pair<Seconds, Seconds> Pricer::quantile(const CollectiveSpec &spec, size_t index, double q, int samples) const {
+std::vector<std::pair<Seconds, Seconds>> Pricer::quantiles(const CollectiveSpec &spec, size_t index,
+                                                           const std::vector<double> &asked, int samples) const {
   const Candidate &c = candidates(spec)[index];
   Fabric on = fabric(spec);
   std::vector<double> times(std::max(2, samples));
   for (size_t i = 0; i < times.size(); ++i)
     times[i] = draw(c, on, priceSeed, i, 0, 0).value;
   std::sort(times.begin(), times.end());
-  // The order statistic, and as its error half the distance between those one binomial standard deviation above and below.
-  double last = double(times.size() - 1), place = std::clamp(q, 0.0, 1.0) * last;
-  double deviation = std::sqrt(double(times.size()) * q * (1 - q));
-  auto at = [&](double x) { return times[size_t(std::lround(std::clamp(x, 0.0, last)))]; };
-  return {Seconds{at(place)}, Seconds{(at(place + deviation) - at(place - deviation)) / 2}};
+  std::vector<std::pair<Seconds, Seconds>> result;
+  for (double q : asked) {
+    // The order statistic, and as its error half the distance between those one binomial standard deviation above and
+    // below.
+    double last = double(times.size() - 1), place = std::clamp(q, 0.0, 1.0) * last;
+    double deviation = std::sqrt(double(times.size()) * q * (1 - q));
+    auto at = [&](double x) { return times[size_t(std::lround(std::clamp(x, 0.0, last)))]; };
+    result.push_back({Seconds{at(place)}, Seconds{(at(place + deviation) - at(place - deviation)) / 2}});
+  }
+  return result;
+}
+
+std::pair<Seconds, Seconds> Pricer::quantile(const CollectiveSpec &spec, size_t index, double q, int samples) const {
+  return quantiles(spec, index, {q}, samples)[0];
 }
 
 } // namespace braid::cost

@@ -20,9 +20,11 @@ TEST_CASE("a draw depends on its place only, not on the order of questions", "[f
   p.correlation = 0.5;
   std::vector<double> forward, backward;
   for (uint64_t i = 0; i < 3000; ++i)
-    forward.push_back(drawOperationSpike(p, 16, at(0, i)).value + drawMessageExcess(p, microseconds(1), at(0, i)).value);
+    forward.push_back(drawOperationSpike(p, 16, at(0, i)).value +
+                      drawMessageExcess(p, microseconds(1), at(0, i)).value);
   for (uint64_t i = 3000; i-- > 0;)
-    backward.push_back(drawOperationSpike(p, 16, at(0, i)).value + drawMessageExcess(p, microseconds(1), at(0, i)).value);
+    backward.push_back(drawOperationSpike(p, 16, at(0, i)).value +
+                       drawMessageExcess(p, microseconds(1), at(0, i)).value);
   std::reverse(backward.begin(), backward.end());
   CHECK(forward == backward);
 }
@@ -71,8 +73,8 @@ TEST_CASE("job latency factor and message excess have the stated means", "[fabri
 }
 
 TEST_CASE("collisions are balls into bins", "[fabric]") {
-  // Slowest uplink, bandwidth of the mean time and 1st percentile in percent, for k line-rate streams over k uplinks, each split
-  // over q queue pairs: simulated independently of this code.
+  // Slowest uplink, bandwidth of the mean time and 1st percentile in percent, for k line-rate streams over k uplinks,
+  // each split over q queue pairs: simulated independently of this code.
   struct Row {
     int k, q;
     double mean, low;

@@ -33,7 +33,8 @@ TEST_CASE("the formula, by hand", "[nccl]") {
   CHECK(us(candidateOf(pricer, spec, "ring", "Simple")) ==
         Approx(1.4 * (8.4 + 224 * 3.4 + 30 * 14) + m / (1000 * 360.0 * 128 / 254)));
   // LL: half is flags, capped at 20.4 GB/s by the CPU.
-  CHECK(us(candidateOf(pricer, spec, "ring", "LL")) == Approx(6.6 + 224 * 1 + 30 * 2.7 + m / (1000 * 20.4 * 128 / 254)));
+  CHECK(us(candidateOf(pricer, spec, "ring", "LL")) ==
+        Approx(6.6 + 224 * 1 + 30 * 2.7 + m / (1000 * 20.4 * 128 / 254)));
   CHECK(us(candidateOf(pricer, spec, "ring", "LL128")) ==
         Approx(14 + 224 * 1.9 + 30 * 4 + m / (1000 * 0.92 * 360 * 128 / 254)));
   // Tree, Simple, index log2(2^26 / 2^6) = 20: factor 0.8.
@@ -136,7 +137,8 @@ TEST_CASE("what is not modelled is said", "[nccl]") {
     CHECK(all.find(name) != std::string::npos);
 }
 
-/// Ring and tree, forced, on MareNostrum 5 (4 GPUs per host, 200 Gb/s per GPU): microseconds by (hosts, bytes), ring and tree.
+/// Ring and tree, forced, on MareNostrum 5 (4 GPUs per host, 200 Gb/s per GPU): microseconds by (hosts, bytes), ring
+/// and tree.
 static std::map<std::pair<int, int64_t>, std::pair<double, double>> marenostrum() {
   std::ifstream file(BRAID_SOURCE_DIR "/test/data/measured/marenostrum5_ib_ndr200_nccl_allreduce.csv");
   std::map<std::pair<int, int64_t>, std::pair<double, double>> rows;

@@ -21,10 +21,10 @@ static Cluster uniformCluster(int ranks) {
 }
 static UniformMachine uniformMachine() { return {microseconds(1.3), {50e9}, {200e9}}; }
 
-static double played(const char *algorithm, CollectiveKind kind, int64_t bytes, const Cluster &cluster, alg::StepOptions options = {},
-                     const DrawPlace *noise = nullptr) {
-  Result<Seconds> time =
-      playStepPrograms(*alg::find(algorithm), specOf(kind, bytes, groupsOf(cluster.ranks())), options, cluster, packed(cluster), noise);
+static double played(const char *algorithm, CollectiveKind kind, int64_t bytes, const Cluster &cluster,
+                     alg::StepOptions options = {}, const DrawPlace *noise = nullptr) {
+  Result<Seconds> time = playStepPrograms(*alg::find(algorithm), specOf(kind, bytes, groupsOf(cluster.ranks())),
+                                          options, cluster, packed(cluster), noise);
   REQUIRE(time);
   return time->value;
 }
@@ -48,12 +48,14 @@ TEST_CASE("two messages through one link take turns", "[played]") {
   cluster.hostLink.bandwidth = {1e18};
   auto pairs = std::make_shared<RankGroups>();
   pairs->pairs = {{0, 2}, {1, 3}};
-  auto time = playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 50000, pairs), {}, cluster, packed(cluster));
+  auto time = playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 50000, pairs), {}, cluster,
+                               packed(cluster));
   REQUIRE(time);
   CHECK(time->value == Approx(1.3e-6 + 2e-6));
   pairs = std::make_shared<RankGroups>(); // opposite directions do not meet
   pairs->pairs = {{0, 2}, {3, 1}};
-  time = playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 50000, pairs), {}, cluster, packed(cluster));
+  time = playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 50000, pairs), {}, cluster,
+                          packed(cluster));
   CHECK(time->value == Approx(1.3e-6 + 1e-6));
 }
 
@@ -62,7 +64,8 @@ TEST_CASE("ring: the closed form is what is played", "[played]") {
     for (CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather})
       for (int64_t bytes : {0, 1 << 10, 1 << 20, 1 << 26}) {
         CAPTURE(n, int(kind), bytes);
-        CHECK(played("ring", kind, bytes, uniformCluster(n)) == Approx(ringTime(kind, n, {bytes}, uniformMachine()).value));
+        CHECK(played("ring", kind, bytes, uniformCluster(n)) ==
+              Approx(ringTime(kind, n, {bytes}, uniformMachine()).value));
       }
 }
 
@@ -163,14 +166,16 @@ TEST_CASE("groups run at once and contend", "[played]") {
   double few = played("ring", CollectiveKind::AllReduce, 1 << 24, cluster);
   CHECK(few > 0);
   auto time = [&](int groups) {
-    auto played = playStepPrograms(*alg::find("ring"), specOf(CollectiveKind::AllReduce, 1 << 26, groupsOf(32, groups, true)), {},
-                                   cluster, packed(cluster));
+    auto played =
+        playStepPrograms(*alg::find("ring"), specOf(CollectiveKind::AllReduce, 1 << 26, groupsOf(32, groups, true)), {},
+                         cluster, packed(cluster));
     REQUIRE(played);
     return played->value;
   };
   auto alone = std::make_shared<RankGroups>();
   alone->groups = {{0, 8, 16, 24}};
-  auto one = playStepPrograms(*alg::find("ring"), specOf(CollectiveKind::AllReduce, 1 << 26, alone), {}, cluster, packed(cluster));
+  auto one = playStepPrograms(*alg::find("ring"), specOf(CollectiveKind::AllReduce, 1 << 26, alone), {}, cluster,
+                              packed(cluster));
   REQUIRE(one);
   CHECK(time(8) / one->value == Approx(4).epsilon(0.1));
 }

@@ -1,14 +1,14 @@
 //===- PriceTest.cpp - laws that every price obeys --------------------------------------------------------------===//
 #include "PricedClusters.h"
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
 
 using namespace braid::cost;
 
-static const CollectiveKind kinds[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
-                                       CollectiveKind::AllToAll, CollectiveKind::Broadcast};
+static const CollectiveKind kinds[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+                                       CollectiveKind::AllGather, CollectiveKind::AllToAll, CollectiveKind::Broadcast};
 
 /// The same cluster with noise and spines.
 static Cluster noisyCluster(int hosts, int devicesPerHost) {
@@ -88,9 +88,11 @@ TEST_CASE("a price is never below what the links allow, whatever the file claims
         double reduce = 2.0 * (hosts - 1) / hosts * bytes / host;
         for (const Candidate &c : pricer.candidates(specOf(CollectiveKind::AllReduce, int64_t(bytes), groupsOf(n))))
           CHECK(c.time.value >= reduce);
-        CHECK(played.candidates(specOf(CollectiveKind::AllReduce, int64_t(bytes), groupsOf(n)))[0].time.value >= reduce);
+        CHECK(played.candidates(specOf(CollectiveKind::AllReduce, int64_t(bytes), groupsOf(n)))[0].time.value >=
+              reduce);
         double gather = double(hosts - 1) * perHost * bytes / host;
-        CHECK(pricer.candidates(specOf(CollectiveKind::AllGather, int64_t(bytes), groupsOf(n)))[0].time.value >= gather);
+        CHECK(pricer.candidates(specOf(CollectiveKind::AllGather, int64_t(bytes), groupsOf(n)))[0].time.value >=
+              gather);
       }
     }
 }
@@ -171,7 +173,8 @@ TEST_CASE("the stated standard error of a quantile is that of independent estima
 TEST_CASE("a draw depends on its place only", "[price][law]") {
   Cluster cluster = noisyCluster(16, 8);
   cluster.inter.profile.correlation = 0.3;
-  Pricer a(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch), b(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch);
+  Pricer a(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch),
+      b(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch);
   CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 22, groupsOf(128));
   const Candidate &c = a.candidates(spec)[0], &d = b.candidates(spec)[0];
   std::vector<double> forward, backward;
@@ -196,7 +199,8 @@ TEST_CASE("relabelling hosts and ranks together changes nothing", "[price][law]"
   for (int g = 0; g < 4; ++g)
     rows->groups.push_back({15 - g, 15 - (g + 4), 15 - (g + 8), 15 - (g + 12)});
   for (Engine engine : {Engine::Nccl, Engine::Braid}) {
-    Pricer straight(cluster, packed(cluster), engine, BucketForm::OneLaunch), back(cluster, mirrored, engine, BucketForm::OneLaunch);
+    Pricer straight(cluster, packed(cluster), engine, BucketForm::OneLaunch),
+        back(cluster, mirrored, engine, BucketForm::OneLaunch);
     for (CollectiveKind kind : kinds)
       for (int64_t bytes : {1024, 1 << 24}) {
         const auto &a = straight.candidates(specOf(kind, bytes, groupsOf(16, 4, true)));
@@ -210,7 +214,8 @@ TEST_CASE("relabelling hosts and ranks together changes nothing", "[price][law]"
 
 TEST_CASE("a bucket is priced as its consumer runs it", "[price]") {
   Cluster cluster = quietCluster(16, 8);
-  auto price = [&](BucketForm form, int tensors, const char *algorithm, CollectiveKind kind = CollectiveKind::AllReduce) {
+  auto price = [&](BucketForm form, int tensors, const char *algorithm,
+                   CollectiveKind kind = CollectiveKind::AllReduce) {
     Pricer pricer(cluster, packed(cluster), Engine::Nccl, form);
     return candidateOf(pricer, specOf(kind, 1 << 20, groupsOf(128), tensors), algorithm, "LL").time.value;
   };
@@ -221,7 +226,8 @@ TEST_CASE("a bucket is priced as its consumer runs it", "[price]") {
   double latency = (6.6 + 224 + 30 * 2.7) * 1e-6;
   CHECK(price(BucketForm::GroupCall, 20, "ring") == Approx(one + 19 * latency));
   // An all_gather unpacks what came out, 128 times what went in.
-  CHECK(price(BucketForm::Copies, 2, "ring", CollectiveKind::AllGather) - price(BucketForm::Copies, 1, "ring", CollectiveKind::AllGather) ==
+  CHECK(price(BucketForm::Copies, 2, "ring", CollectiveKind::AllGather) -
+            price(BucketForm::Copies, 1, "ring", CollectiveKind::AllGather) ==
         Approx(2.0 * 129 * (1 << 20) / 3.35e12 + 2 * 5e-6));
   double tree = price(BucketForm::OneLaunch, 1, "tree"), treeLatency = (6.8 + 2 * (7 * 0.6 + 4 * 5)) * 1e-6;
   CHECK(price(BucketForm::GroupCall, 20, "tree") == Approx(tree + 2 * treeLatency)); // three batches
@@ -234,7 +240,8 @@ TEST_CASE("collisions slow transfers, not latency; trees spread over more paths 
   Pricer pricer(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch);
   CollectiveSpec small = specOf(CollectiveKind::AllReduce, 8, groupsOf(128));
   CollectiveSpec large = specOf(CollectiveKind::AllReduce, 1 << 30, groupsOf(128));
-  const Candidate &ring = candidateOf(pricer, large, "ring", "Simple"), &tree = candidateOf(pricer, large, "tree", "Simple");
+  const Candidate &ring = candidateOf(pricer, large, "ring", "Simple"),
+                  &tree = candidateOf(pricer, large, "tree", "Simple");
   CHECK(ring.flowsPerLeaf == 8); // the last host of a leaf sends to the first of the next
   CHECK(ring.flows == 32);
   CHECK(tree.streamsPerNic == 4 * ring.streamsPerNic);

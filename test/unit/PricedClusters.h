@@ -68,7 +68,8 @@ inline std::shared_ptr<const RankGroups> groupsOf(int ranks, int count = 1, bool
   return groups;
 }
 
-inline CollectiveSpec specOf(CollectiveKind kind, int64_t bytes, std::shared_ptr<const RankGroups> groups, int tensors = 1) {
+inline CollectiveSpec specOf(CollectiveKind kind, int64_t bytes, std::shared_ptr<const RankGroups> groups,
+                             int tensors = 1) {
   CollectiveSpec spec;
   spec.kind = kind;
   spec.bytes = {bytes};

@@ -2,11 +2,11 @@
 //
 //   braid-sim price all_reduce --bytes 8..1GiB --cluster FILE
 //
-// Prices the powers of two of the range. Text merges neighbours with one choice into a range and explains the choice at the
-// range's largest size; csv and json list each size.
+// Prices the powers of two of the range. Text merges neighbours with one choice into a range and explains the choice at
+// the range's largest size; csv and json list each size.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "Subcommands.h"
 #include "braid/cost_models/Price.h"
+#include "Subcommands.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
@@ -57,7 +57,8 @@ static std::optional<cost::CollectiveKind> parseCollective(llvm::StringRef text,
   return found;
 }
 
-/// "1 MiB", or "8..1GiB": its powers of two times the low end, and the high end. Only the low end of a range may lack a unit.
+/// "1 MiB", or "8..1GiB": its powers of two times the low end, and the high end. Only the low end of a range may lack a
+/// unit.
 static cost::Result<std::vector<cost::Bytes>> parseSizes(llvm::StringRef text) {
   auto [low, high] = text.split("..");
   bool range = text.contains("..");
@@ -142,12 +143,12 @@ static void printText(const Report &report, llvm::raw_ostream &os) {
     os << llvm::format("  %-24s %-28s", span(cost::toString(first.bytes), cost::toString(last.bytes)).c_str(),
                        choiceName(*first.choice).c_str());
     for (size_t i = 0; i < report.quantiles.size(); ++i)
-      os << llvm::format(" %-22s",
-                         span(cost::toString(first.quantiles[i].first), cost::toString(last.quantiles[i].first)).c_str());
+      os << llvm::format(
+          " %-22s", span(cost::toString(first.quantiles[i].first), cost::toString(last.quantiles[i].first)).c_str());
     if (last.runnerUp)
       os << " " << choiceName(*last.runnerUp) << " (" << cost::toString(last.runnerUp->time) << " without noise)";
-    os << "\n    why, at " << cost::toString(last.bytes) << " without noise: " << cost::toString(last.choice->time) << " = "
-       << last.choice->why.how << "\n";
+    os << "\n    why, at " << cost::toString(last.bytes) << " without noise: " << cost::toString(last.choice->time)
+       << " = " << last.choice->why.how << "\n";
     printWhy(last.choice->why.parts, 0, os);
   }
   os << "\n  standard error of the quantiles, at most:";
@@ -168,9 +169,9 @@ static void printCsv(const Report &report, llvm::raw_ostream &os) {
     os << "," << quantileName(q) << "_s," << quantileName(q) << "_stderr_s";
   os << "\n";
   for (const Row &row : report.rows) {
-    os << report.collective << "," << row.bytes.value << "," << report.ranks << "," << cost::name(report.pricer.engine()) << ","
-       << row.choice->algorithm << "," << row.choice->protocol << "," << row.choice->channels << ","
-       << llvm::format("%.9g", row.choice->time.value);
+    os << report.collective << "," << row.bytes.value << "," << report.ranks << ","
+       << cost::name(report.pricer.engine()) << "," << row.choice->algorithm << "," << row.choice->protocol << ","
+       << row.choice->channels << "," << llvm::format("%.9g", row.choice->time.value);
     for (auto [value, error] : row.quantiles)
       os << llvm::format(",%.9g,%.3g", value.value, error.value);
     os << "\n";
@@ -181,18 +182,16 @@ static llvm::json::Object toJson(const cost::PriceTerm &term) {
   llvm::json::Array parts;
   for (const cost::PriceTerm &part : term.parts)
     parts.push_back(toJson(part));
-  return llvm::json::Object{{"name", term.name}, {"time_s", term.time.value}, {"how", term.how}, {"parts", std::move(parts)}};
+  return llvm::json::Object{
+      {"name", term.name}, {"time_s", term.time.value}, {"how", term.how}, {"parts", std::move(parts)}};
 }
 
 static llvm::json::Value toJson(const Report &report) {
   llvm::json::Array sizes, missing;
   for (const Row &row : report.rows) {
-    llvm::json::Object size{{"bytes", row.bytes.value},
-                            {"algorithm", row.choice->algorithm},
-                            {"protocol", row.choice->protocol},
-                            {"channels", row.choice->channels},
-                            {"price_s", row.choice->time.value},
-                            {"why", toJson(row.choice->why)}};
+    llvm::json::Object size{{"bytes", row.bytes.value},          {"algorithm", row.choice->algorithm},
+                            {"protocol", row.choice->protocol},  {"channels", row.choice->channels},
+                            {"price_s", row.choice->time.value}, {"why", toJson(row.choice->why)}};
     for (size_t i = 0; i < report.quantiles.size(); ++i) {
       std::string name = quantileName(report.quantiles[i]);
       size[name + "_s"] = row.quantiles[i].first.value;
@@ -206,9 +205,12 @@ static llvm::json::Value toJson(const Report &report) {
   }
   for (const std::string &sentence : report.pricer.notModelled())
     missing.push_back(sentence);
-  return llvm::json::Object{{"collective", report.collective}, {"cluster", report.pricer.cluster().name},
-                            {"engine", cost::name(report.pricer.engine())}, {"ranks", report.ranks},
-                            {"sizes", std::move(sizes)}, {"not_modelled", std::move(missing)}};
+  return llvm::json::Object{{"collective", report.collective},
+                            {"cluster", report.pricer.cluster().name},
+                            {"engine", cost::name(report.pricer.engine())},
+                            {"ranks", report.ranks},
+                            {"sizes", std::move(sizes)},
+                            {"not_modelled", std::move(missing)}};
 }
 
 //===- the subcommand -------------------------------------------------------------------------------------------===//
@@ -235,7 +237,8 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   cl::opt<std::string> engineName("engine", cl::init("nccl"), cl::desc("nccl, braid"), cl::cat(category));
   cl::opt<int> ranks("ranks", cl::init(0), cl::desc("the first N devices (default: all)"), cl::cat(category));
   cl::opt<std::string> placementText("placement", cl::desc("host:gpu,host:gpu,... one per rank"), cl::cat(category));
-  cl::opt<std::string> quantileText("quantiles", cl::init("0.5,0.95,0.99"), cl::desc("quantiles to print"), cl::cat(category));
+  cl::opt<std::string> quantileText("quantiles", cl::init("0.5,0.95,0.99"), cl::desc("quantiles to print"),
+                                    cl::cat(category));
   cl::opt<std::string> format("format", cl::init("text"), cl::desc("text, csv, json"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "what one collective costs on a cluster, by size, and why\n");
@@ -276,9 +279,8 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   for (cost::Bytes size : *sizes) {
     spec.bytes = size;
     const std::vector<cost::Candidate> &candidates = pricer.candidates(spec);
-    Row row{size, &candidates[0], candidates.size() > 1 ? &candidates[1] : nullptr, {}};
-    for (double q : *quantiles)
-      row.quantiles.push_back(pricer.quantile(spec, 0, q));
+    Row row{size, &candidates[0], candidates.size() > 1 ? &candidates[1] : nullptr,
+            pricer.quantiles(spec, 0, *quantiles, /*samples=*/8000)};
     report.rows.push_back(std::move(row));
   }
 

@@ -21,11 +21,9 @@ struct Subcommand {
 
 static const Subcommand subcommands[] = {
     {"price", runPrice, "what one collective costs on a cluster, by size, and why"},
-#ifdef BRAID_SIM_PLANS
     {"compare", runCompare, "a program under the usual policies beside Braid's plan"},
     {"play", runPlay, "a program's timeline under one policy"},
     {"explain", runExplain, "why each collective of the plan is as it is"},
-#endif
 };
 
 static void printUsage(llvm::raw_ostream &os) {

@@ -94,6 +94,9 @@ public:
   Seconds mean(const CollectiveSpec &spec, size_t candidate) const;
   /// Quantile of one execution with all draws fresh, with the standard error of the estimate.
   std::pair<Seconds, Seconds> quantile(const CollectiveSpec &spec, size_t candidate, double q, int samples = 2000) const;
+  /// Several quantiles of the same samples.
+  std::vector<std::pair<Seconds, Seconds>> quantiles(const CollectiveSpec &spec, size_t candidate, const std::vector<double> &q,
+                                                     int samples = 2000) const;
 
 private:
   struct State;
