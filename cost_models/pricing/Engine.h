@@ -6,7 +6,7 @@
 #ifndef BRAID_COST_MODELS_PRICING_ENGINE_H
 #define BRAID_COST_MODELS_PRICING_ENGINE_H
 
-#include "pricing/GroupShape.h"
+#include "GroupShape.h"
 
 namespace braid::cost {
 

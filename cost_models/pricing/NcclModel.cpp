@@ -33,7 +33,7 @@ static int architectureOf(const Cluster &cluster) {
   return name == "volta" ? Volta : name == "ampere" ? Ampere : name == "blackwell" ? Blackwell : Hopper;
 }
 
-static bool hasNvlink(const Cluster &cluster) {
+bool ncclHasNvlink(const Cluster &cluster) {
   std::string names = cluster.intra.name + " " + cluster.intra.profile.name;
   std::transform(names.begin(), names.end(), names.begin(), [](unsigned char c) { return std::tolower(c); });
   return names.find("nvlink") != std::string::npos;
@@ -74,7 +74,7 @@ public:
         scale(hosts == 1   ? 0
               : hosts == 2 ? 1
                            : 2),
-        architecture(architectureOf(cluster)), nvlink(hasNvlink(cluster)) {
+        architecture(architectureOf(cluster)), nvlink(ncclHasNvlink(cluster)) {
     bool allReduce = q.kind == CollectiveKind::AllReduce;
     steps = allReduce ? 2 * (n - 1) : q.kind == CollectiveKind::Broadcast ? n : n - 1;
     interSteps = hosts == 1 ? 0 : allReduce ? 2 * (hosts - 1) : hosts - 1;

@@ -2,7 +2,7 @@
 #ifndef BRAID_COST_MODELS_PRICING_NCCLMODEL_H
 #define BRAID_COST_MODELS_PRICING_NCCLMODEL_H
 
-#include "pricing/GroupShape.h"
+#include "GroupShape.h"
 
 namespace braid::cost {
 
@@ -25,6 +25,9 @@ Candidate ncclPermute(Bytes bytes, const PermuteLayout &layout, const Cluster &c
 /// rounds down to the power, which makes its time fall by up to 17 % where the factor rises; the interpolated time is
 /// monotone and agrees with NCCL's at every power of two.
 double ncclTreeFactor(int protocol, double bytes);
+
+/// Whether GPUs of a host are joined by NVLink (else PCIe): picks the hop's latency and whether LL128 is used.
+bool ncclHasNvlink(const Cluster &cluster);
 
 std::vector<std::string> ncclNotModelled(const Cluster &cluster);
 

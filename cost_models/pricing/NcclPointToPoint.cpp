@@ -41,7 +41,7 @@ static Candidate pointToPoint(const Cluster &cluster, double messageBytes, int i
       std::min(cluster.nccl.busBandwidthIntra, cluster.intra.bandwidth) * (protocol == LL ? 0.5 : 1);
   Seconds intra{intraPeers * messageBytes / intraRate.value};
   if (interPeers == 0) {
-    double hop = hopNvlinkUs[Ring][protocol];
+    double hop = (ncclHasNvlink(cluster) ? hopNvlinkUs : hopPcieUs)[Ring][protocol];
     addTerm(c, &Candidate::latency, "hop inside the host", microseconds(hop), text("%g us", hop));
     addTerm(c, &Candidate::wire, "transfer", intra,
             text("%d x ", intraPeers) + toString(Bytes{int64_t(messageBytes)}) + " / " + toString(intraRate));
@@ -51,8 +51,9 @@ static Candidate pointToPoint(const Cluster &cluster, double messageBytes, int i
     double overhead = (cluster.nccl.cpu == "amd" ? netOverheadAmdUs : netOverheadUs);
     addTerm(c, &Candidate::latency, "hop between hosts", microseconds(hopNetUs[Ring][protocol]),
             text("%g us", hopNetUs[Ring][protocol]));
-    addTerm(c, &Candidate::fixed, "proxy work", microseconds(overhead * (interPeers - 1)),
-            text("%d further peers x %g us", interPeers - 1, overhead));
+    if (interPeers > 1)
+      addTerm(c, &Candidate::fixed, "proxy work", microseconds(overhead * (interPeers - 1)),
+              text("%d further peers x %g us", interPeers - 1, overhead));
     Seconds wire{interLoad * messageBytes / nicRate.value};
     addTerm(c, &Candidate::wire, "transfer between hosts", wire,
             text("%g x ", interLoad) + toString(Bytes{int64_t(messageBytes)}) + " / " + toString(nicRate));

@@ -2,8 +2,8 @@
 #ifndef BRAID_COST_MODELS_PRICING_PLAYED_H
 #define BRAID_COST_MODELS_PRICING_PLAYED_H
 
-#include "pricing/GroupShape.h"
-#include "pricing/Player.h"
+#include "GroupShape.h"
+#include "Player.h"
 
 namespace braid::cost {
 
