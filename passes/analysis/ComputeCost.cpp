@@ -7,27 +7,19 @@
 
 namespace mlir::braid {
 
-/// Peak rate of an element type. A type that the cluster file does not list is taken as its nearest relative: the other
-/// 16-bit float, f32 for integers and wider floats; failing that the slowest listed rate.
-double ComputeCost::peakRate(StringRef type) const {
-  auto find = [&](StringRef name) {
-    auto it = device->peak.find(name.str());
-    return it == device->peak.end() ? 0.0 : it->second.value;
-  };
-  if (double exact = find(type))
-    return exact;
-  for (StringRef relative : {type == "f16" ? "bf16" : type == "bf16" ? "f16" : type.starts_with("f8") ? "bf16" : "f32", "f32"})
-    if (double rate = find(relative))
-      return rate;
-  double slowest = 0;
-  for (const auto &[name, rate] : device->peak)
-    slowest = slowest == 0 ? rate.value : std::min(slowest, rate.value);
-  return slowest;
+/// Arithmetic beside the matrix units, and f32 products that must keep their precision, run at the rate listed for f32.
+double ComputeCost::peakRate(const OpWork &work) const {
+  if (work.peak.empty())
+    return 0;
+  auto f32 = device->peak.find("f32");
+  if (f32 != device->peak.end() && (!work.matmul || (work.highest && work.peak == "f32")))
+    return f32->second.value * (work.matmul ? device->matmulEfficiency : 1);
+  return device->dotPeak(work.peak).value * (work.matmul ? device->matmulEfficiency : 1);
 }
 
 cost::Seconds ComputeCost::roofline(const OpWork &work) const {
   double memory = work.bytes / (device->memoryBandwidth.value * device->memoryEfficiency);
-  double rate = work.peak.empty() ? 0 : peakRate(work.peak) * (work.matmul ? device->matmulEfficiency : 1);
+  double rate = peakRate(work);
   double arithmetic = rate > 0 ? work.flops / rate : 0;
   return cost::Seconds{std::max(memory, arithmetic)} + device->launch;
 }
@@ -38,7 +30,7 @@ double ComputeCost::flops(Operation *op) {
     return 0;
   if (FunctionOpInterface function = facts.calleeOf(op)) {
     double sum = 0;
-    for (Operation &inner : function.getFunctionBody().front().without_terminator())
+    for (Operation &inner : bodyOf(function.getFunctionBody().front()))
       sum += facts.classify(&inner) == OpClass::Free ? 0 : flops(&inner);
     return sum;
   }
@@ -46,6 +38,13 @@ double ComputeCost::flops(Operation *op) {
   if (op->getNumOperands())
     elements = std::max(elements, elementsOf(op->getOperand(0)));
   return double(elements);
+}
+
+static void count(ComputeCost::Share &share, cost::Seconds time) {
+  if (time.value == 0)
+    return;
+  ++share.kernels;
+  share.time += time;
 }
 
 cost::Seconds ComputeCost::fused(const Unit &unit) {
@@ -140,15 +139,20 @@ cost::Seconds ComputeCost::single(Operation *op) {
       entry.first = op;
     return {};
   }
-  return roofline(*work);
+  cost::Seconds time = roofline(*work);
+  count(work->matmul ? matmuls : others, time);
+  return time;
 }
 
 cost::Seconds ComputeCost::kernel(const Unit &unit) {
   if (!device)
     return {};
   switch (unit.kind) {
-  case OpClass::Fusible:
-    return fused(unit);
+  case OpClass::Fusible: {
+    cost::Seconds time = fused(unit);
+    count(fusions, time);
+    return time;
+  }
   case OpClass::Kernel:
     return single(unit.ops.front());
   case OpClass::Barrier: {

@@ -31,12 +31,19 @@ public:
   /// Loops whose trip count is not known; each was counted as one trip.
   ArrayRef<Operation *> unknownTrips() const { return unknownLoops; }
 
+  /// What the time of all kernels seen so far is made of.
+  struct Share {
+    int64_t kernels = 0;
+    cost::Seconds time;
+  };
+  Share matmuls, fusions, others;
+
 private:
   cost::Seconds fused(const Unit &unit);
   cost::Seconds single(Operation *op);
   cost::Seconds callee(FunctionOpInterface function);
   cost::Seconds roofline(const OpWork &work) const;
-  double peakRate(StringRef type) const;
+  double peakRate(const OpWork &work) const;
   double flops(Operation *op);
 
   const cost::Device *device;

@@ -45,7 +45,7 @@ struct Grouping {
 
   void levels() {
     int base = 0, highest = 0;
-    for (Operation &op : block.without_terminator()) {
+    for (Operation &op : bodyOf(block)) {
       OpClass kind = facts.classify(&op);
       if (kind == OpClass::Free)
         continue;

@@ -43,7 +43,7 @@ bool ModuleFacts::fusesWhole(FunctionOpInterface function) {
   if (!inserted || function.isExternal() || !llvm::hasSingleElement(function.getFunctionBody()))
     return fusesWholeMemo.lookup(function);
   bool fuses = true;
-  for (Operation &op : function.getFunctionBody().front().without_terminator()) {
+  for (Operation &op : bodyOf(function.getFunctionBody().front())) {
     OpClass kind = classify(&op);
     fuses &= kind == OpClass::Free || kind == OpClass::Fusible;
   }
@@ -146,6 +146,13 @@ SmallVector<FunctionOpInterface> ModuleFacts::communicatingRoots() const {
       if (communicates(function) && !callers.contains(function))
         roots.push_back(function);
   return roots;
+}
+
+llvm::iterator_range<Block::iterator> bodyOf(Block &block) {
+  auto end = block.end();
+  if (!block.empty() && (block.back().hasTrait<OpTrait::IsTerminator>() || factsOf(&block.back()).terminator))
+    --end;
+  return {block.begin(), end};
 }
 
 //===- locations ------------------------------------------------------------------------------------------------===//

@@ -61,6 +61,10 @@ private:
   llvm::DenseMap<Operation *, bool> fusesWholeMemo, effectFreeMemo;
 };
 
+/// The operations of a block but its terminator, which may be one that is only known by name (Block::without_terminator would
+/// count that one in).
+llvm::iterator_range<Block::iterator> bodyOf(Block &block);
+
 /// "file:line:col" of the innermost source position of a location, else its name, else "unknown location".
 std::string locationText(Location location);
 /// Every name and "file:line:col" in a location, innermost first.

@@ -71,6 +71,8 @@ static std::optional<OpWork> matmulWork(Operation *op, double flops) {
     work.bytes += bytesOf(result);
   work.peak = elementName(op->getOperand(0).getType());
   work.matmul = true;
+  if (Attribute precision = getSourceAttr(op, "precision_config"))
+    work.highest = StringRef(spellingOf(precision)).contains("HIGHEST");
   return work;
 }
 

@@ -15,6 +15,7 @@ struct OpWork {
   double bytes = 0;         ///< read and written in device memory
   std::string peak;         ///< element type whose peak rate bounds it; empty: none, memory only
   bool matmul = false;      ///< runs on the matrix units, at their efficiency
+  bool highest = false;     ///< asks for full precision: f32 products may not run at a lower one's rate
 };
 
 /// Bytes of a value on one rank; 0 for what is not a tensor or has a dynamic size.

@@ -324,6 +324,12 @@ void ModelBuilder::explain() {
                      (facts.communicates(op) ? "; its time is not in the prediction" : ""));
   if (!options.device)
     return;
+  auto share = [](const char *what, const ComputeCost::Share &share) {
+    return std::to_string(share.kernels) + " " + what + " " + cost::toString(share.time);
+  };
+  remarkAnalysis(module.getLoc(), options.category, "compute",
+                 "computation, each loop body and function once: " + share("matrix products", costs.matmuls) + ", " +
+                     share("fused kernels", costs.fusions) + ", " + share("others", costs.others));
   for (auto &[name, use] : costs.uncosted())
     remarkAnalysis(use.first->getLoc(), options.category, "no-cost",
                    "no cost is known for " + name + " (" + Twine(use.second) +

@@ -89,7 +89,7 @@ private:
     }
     if (!wait)
       error(start, "V2") << "the token, expected one braid.wait, got none";
-    else if (!llvm::equal(wait.getOperands(), start.getOperands()))
+    else if (!llvm::equal(wait.getInputs(), start.getOperands()))
       error(start, "V2") << "operands of start and wait, expected the same, got different ones";
   }
 

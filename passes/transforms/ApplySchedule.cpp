@@ -10,6 +10,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "transforms/ApplySchedule.h"
 
+#include "analysis/ModuleFacts.h"
 #include "mlir/IR/Builders.h"
 #include "transforms/MergeCollectives.h"
 
@@ -26,7 +27,7 @@ public:
     for (auto &operations : model.blocks[index].operations)
       scheduled.insert(operations.begin(), operations.end());
     int position = 0;
-    for (Operation &op : block.without_terminator()) {
+    for (Operation &op : bodyOf(block)) {
       positions[&op] = position++;
       if (!scheduled.contains(&op))
         free.push_back(&op);
