@@ -45,6 +45,16 @@ def stablehlo_meshes():
 
 
 @check
+def braid_attributes():
+    from braid_jax.plans import _rows as rows
+    same(rows("#braid.groups<[[0, 1], [2, -1]]>", 4), [[0, 1], [2, -1]])
+    same(rows("#braid.groups<[]>", 4), [[0, 1, 2, 3]])
+    same(rows("#braid.iota<[2, 4] from [4, 2] T(1, 0)>", 8), [[0, 2, 4, 6], [1, 3, 5, 7]])
+    same(rows('#braid.mesh_axes<["x" = 8], axes = ["x":(1)2]>', 8), [[0, 4], [1, 5], [2, 6], [3, 7]])
+    same(rows('#braid.mesh_axes<["x" = 2, "y" = 2], axes = ["y"], device_ids = [0, 2, 1, 3]>', 4), [[0, 2], [1, 3]])
+
+
+@check
 def compiled_text():
     """Asynchronous pairs count once, computations as often as they are called, tuples by the sum of their parts."""
     text = """HloModule m, num_partitions=4

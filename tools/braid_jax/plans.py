@@ -19,7 +19,7 @@ def _rows(text, devices):
     """Rows of a groups attribute of the braid dialect: lists, iota, or mesh axes. No rows: all devices in one."""
     numbers = lambda t: [int(n) for n in re.findall(r"-?\d+", t)]
     if text.startswith("#braid.iota<"):
-        return notation.of_hlo(re.sub(r"\s", "", text.removeprefix("#braid.iota<").removesuffix(">")))
+        return notation.of_hlo(re.sub(r"\s", "", text.removeprefix("#braid.iota<").removesuffix(">").replace(" from ", "<=")))
     if text.startswith("#braid.groups<"):
         rows = [numbers(row) for row in re.findall(r"\[([-\d, ]+)\]", text)]
         return rows or [list(range(devices))]
