@@ -54,13 +54,13 @@ cost::Seconds ComputeCost::fused(const Unit &unit) {
   llvm::MapVector<Value, int64_t> read;
   llvm::SetVector<Value> written;
   for (Operation *op : unit.ops) {
-    viewOnly &= isView(op);
+    viewOnly &= isRecomputed(op, facts);
     work.flops += flops(op);
     for (OpOperand &use : op->getOpOperands()) {
       Operation *source = use.get().getDefiningOp();
       bool outer = !source || (!inside.contains(source) && facts.classify(source) != OpClass::Free);
       if (outer)
-        read[viewedValue(use.get())] += bytesRead(use, facts);
+        read[loadedValue(use.get(), facts)] += bytesRead(use, facts);
     }
     for (Value result : op->getResults()) {
       bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
@@ -68,7 +68,7 @@ cost::Seconds ComputeCost::fused(const Unit &unit) {
         return !here || !inside.contains(here);
       });
       if (leaves)
-        written.insert(viewedValue(result));
+        written.insert(loadedValue(result, facts));
     }
   }
   if (viewOnly)

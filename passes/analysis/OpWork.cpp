@@ -170,9 +170,18 @@ bool isView(Operation *op) {
   return name == "reshape" || name == "bitcast_convert" || name == "broadcast_in_dim" || name == "broadcast";
 }
 
-Value viewedValue(Value value) {
+bool isRecomputed(Operation *op, ModuleFacts &facts) {
+  if (isView(op))
+    return true;
+  return plainName(op) == "convert" && llvm::all_of(op->getUsers(), [&](Operation *user) {
+           return user->getBlock() == op->getBlock() && !factsOf(user).terminator &&
+                  facts.classify(user) == OpClass::Fusible;
+         });
+}
+
+Value loadedValue(Value value, ModuleFacts &facts) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isView(op))
+    if (!isRecomputed(op, facts))
       break;
     value = op->getOperand(0);
   }

@@ -33,10 +33,12 @@ int64_t bytesWritten(Value value, ModuleFacts &facts);
 /// The value that holds the memory of `value`: looks through reshapes, broadcasts (a reader recomputes them), identities,
 /// updates in place and loop results. `value` itself where it has memory of its own.
 Value memoryOf(Value value, ModuleFacts &facts);
-/// Only through reshapes, bitcasts and broadcasts.
-Value viewedValue(Value value);
 /// Reshape, bitcast or broadcast: costs nothing by itself.
 bool isView(Operation *op);
+/// A view, or a convert that only fused kernels of the block read: each of them recomputes it.
+bool isRecomputed(Operation *op, ModuleFacts &facts);
+/// The value that a reader of `value` loads: looks through what is recomputed.
+Value loadedValue(Value value, ModuleFacts &facts);
 
 } // namespace mlir::braid
 

@@ -65,7 +65,7 @@ static bool widens(Type narrow, Type wide) {
 }
 
 std::optional<Reduction> mlir::braid::matchReduction(Region &region, Type elementType, std::string &why) {
-  why = "the reduction region is none that is known";
+  why = "the reduction region computes no reduction that is known";
   if (combinedElementType(region) != elementType)
     return std::nullopt;
   Block &block = region.front();
