@@ -35,13 +35,17 @@ std::optional<int64_t> mlir::braid::operandBytes(Operation *op, ValueRange opera
       std::optional<int64_t> element = elementBytes(type.getElementType());
       if (!element)
         return std::nullopt;
-      bytes = type.getNumElements() * *element;
+      bytes = *element;
+      for (int64_t size : type.getShape())
+        if (__builtin_mul_overflow(bytes, size, &bytes))
+          return std::nullopt;
     } else if (hint && index < size_t(hint.size())) {
       bytes = hint[index];
     } else {
       return std::nullopt;
     }
-    total += bytes;
+    if (__builtin_add_overflow(total, bytes, &total))
+      return std::nullopt;
   }
   return total;
 }

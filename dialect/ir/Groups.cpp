@@ -97,6 +97,11 @@ GroupsAttrInterface mlir::braid::compressGroups(GroupsAttrInterface groups) {
 // How many ranks there are
 //===------------------------------------------------------------------------------------------------------------===//
 
+int64_t ModuleRanks::total() const {
+  int64_t product;
+  return __builtin_mul_overflow(replicas, partitions, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
 int64_t ModuleRanks::idsIn(IdSpace space) const {
   switch (space) {
   case IdSpace::Flattened:
@@ -143,7 +148,7 @@ int64_t mlir::braid::rankCountOf(ModuleOp module) {
       count = std::max(count, groups.getNumRanks());
     else if (auto permute = dyn_cast<PermuteOp>(collective.getOperation()))
       for (auto [source, target] : permute.getPairList())
-        count = std::max({count, source + 1, target + 1});
+        count = std::max(count, std::min(std::max(source, target), std::numeric_limits<int64_t>::max() - 1) + 1);
   });
   return count;
 }

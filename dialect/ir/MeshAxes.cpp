@@ -184,6 +184,7 @@ int64_t MeshAxesAttr::getGroupSize() const {
     size *= axis.isWhole() ? findAxis(getMesh(), axis.name)->size : axis.size;
   return size;
 }
+bool MeshAxesAttr::isPermutationByConstruction() const { return true; } // C4
 int64_t MeshAxesAttr::getNumGroups() const { return getNumRanks() / getGroupSize(); }
 
 namespace {

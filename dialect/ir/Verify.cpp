@@ -1,7 +1,6 @@
 //===- Verify.cpp - the constraints of collectives, C1, C2, ... as in their descriptions ------------------------===//
 #include "braid/dialect/BraidOps.h"
 #include "braid/dialect/Groups.h"
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -37,18 +36,23 @@ static LogicalResult verifyIds(CollectiveOpInterface op) {
   };
   SmallVector<SmallVector<int64_t>> rows;
   groups.expand(rows);
-  llvm::BitVector seen(expected);
+  SmallVector<int64_t> sorted;
   for (ArrayRef<int64_t> row : rows)
     for (int64_t id : row) {
       if (id < 0 || id >= expected)
         return range(op->emitOpError("groups, expected ids from 0 to ") << expected - 1 << ", got " << id);
-      if (seen.test(id))
-        return range(op->emitOpError("groups, expected each id once, got ") << id << " twice");
-      seen.set(id);
+      sorted.push_back(id);
     }
-  if (int missing = seen.find_first_unset(); missing != -1)
-    return range(op->emitOpError("groups, expected each id from 0 to ") << expected - 1 << ", got no " << missing);
-  return success();
+  llvm::sort(sorted);
+  for (size_t index = 1; index < sorted.size(); ++index)
+    if (sorted[index] == sorted[index - 1])
+      return range(op->emitOpError("groups, expected each id once, got ") << sorted[index] << " twice");
+  if (ids == expected)
+    return success();
+  int64_t missing = 0;
+  while (missing < ids && sorted[missing] == missing)
+    ++missing;
+  return range(op->emitOpError("groups, expected each id from 0 to ") << expected - 1 << ", got no " << missing);
 }
 
 /// C3: one element type. C4: the reduction fits it. C5: so does the type of the accumulation.
@@ -144,7 +148,7 @@ static LogicalResult verifyScaled(Operation *op, size_t index, int64_t dim, Rank
   if (small.isDynamicDim(dim))
     return success();
   int64_t part = small.getDimSize(dim);
-  if (group > 0 ? part * group != size : (part == 0 ? size != 0 : size % part != 0))
+  if (part == 0 ? size != 0 : size % part != 0 || (group > 0 && size / part != group))
     return op->emitOpError(largeName) << ' ' << index << ", expected dimension " << dim << " to be that of the "
                                       << smallName << ", " << part << ", times the group size "
                                       << (group > 0 ? std::to_string(group) : "(not known here)") << ", got " << size;

@@ -52,6 +52,17 @@ module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 4 : i32} {
 
 // -----
 
+// No memory is spent on what a module claims.
+module attributes {mhlo.num_replicas = 4611686018427387904 : i64, mhlo.num_partitions = 4 : i32} {
+  func.func @c2_far_more_ranks_than_ids(%a: tensor<4xf32>) {
+    // expected-error @+1 {{groups, expected each id from 0 to 9223372036854775806, got no 2}}
+    %r = braid.all_reduce sum %a groups = #braid.groups<[[1, 0], [3, 4]]> : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
 // Ids that count replicas go up to the number of replicas, not of ranks.
 module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 4 : i32} {
   func.func @c2_replica_ids(%a: tensor<4xf32>) {

@@ -76,7 +76,7 @@ def Braid_IotaGroupsAttr : Braid_GroupsBase<"IotaGroups", "iota", ["isPermutatio
   let genVerifyDecl = 1;
 }
 
-def Braid_MeshAxesAttr : Braid_GroupsBase<"MeshAxes", "mesh_axes"> {
+def Braid_MeshAxesAttr : Braid_GroupsBase<"MeshAxes", "mesh_axes", ["isPermutationByConstruction"]> {
   let summary = "groups as axes of a mesh of devices";
   let description = [{
     A mesh gives every device one coordinate on each axis; the last axis counts fastest. `axes` names the axes along which

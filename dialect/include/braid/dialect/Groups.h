@@ -23,7 +23,8 @@ struct ModuleRanks {
   int64_t replicas = 1;
   int64_t partitions = 1;
   bool stated = false; ///< the module has at least one of the attributes
-  int64_t total() const { return replicas * partitions; }
+  /// Replicas times partitions; the largest number there is if that is not representable.
+  int64_t total() const;
   /// How many ids there are in this space.
   int64_t idsIn(IdSpace space) const;
 };
