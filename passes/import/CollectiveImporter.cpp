@@ -113,7 +113,7 @@ static std::optional<std::pair<int64_t, int64_t>> readChannel(Attribute attr) {
 
 ImportResult CollectiveImporter::readGroups(Operation *op, AttributeReader &attrs, IdSpace space, Reading &reading) {
   Attribute written = attrs.take("replica_groups");
-  ReplicaGroupsReader::Answer answer = groupsReader.read(written, space);
+  GroupsAnswer answer = groupsReader.read(written, space);
   if (answer.partial && op->getName().stripDialect() == "collective_broadcast")
     return leave(op, "some ranks are in no group");
   if (!answer.groups)
@@ -164,6 +164,8 @@ ImportResult CollectiveImporter::readReduction(Operation *op, AttributeReader &a
     op->emitOpError() << "expected a reduction region on " << element << ", got one on " << combined;
     return ImportResult::Invalid;
   }
+  if (combined && combined != element)
+    return leave(op, "the reduction region combines another type than the operands have");
   std::string why;
   std::optional<Reduction> reduction = matchReduction(op->getRegion(0), element, why);
   if (!reduction)

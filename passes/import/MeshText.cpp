@@ -43,8 +43,8 @@ static std::optional<Mesh> readShardyMesh(StringRef spelling, MLIRContext *conte
   return mesh;
 }
 
-llvm::StringMap<Mesh> mlir::braid::readMeshes(ModuleOp module) {
-  llvm::StringMap<Mesh> meshes;
+Meshes mlir::braid::readMeshes(ModuleOp module) {
+  Meshes meshes;
   for (Operation &op : *module.getBody()) {
     if (op.getName().getStringRef() != "sdy.mesh")
       continue;
@@ -52,8 +52,7 @@ llvm::StringMap<Mesh> mlir::braid::readMeshes(ModuleOp module) {
     Attribute attr = getSourceAttr(&op, "mesh");
     if (!name || !attr)
       continue;
-    if (auto mesh = readShardyMesh(spellingOf(attr), op.getContext()))
-      meshes[name.getValue()] = *mesh;
+    meshes[name.getValue()] = readShardyMesh(spellingOf(attr), op.getContext());
   }
   return meshes;
 }
@@ -116,55 +115,56 @@ static std::optional<AxisRef> takeAxisRef(OpaqueText &text, MLIRContext *context
   return text.take(">") ? std::optional<AxisRef>(axis) : std::nullopt;
 }
 
-GroupsAttrInterface mlir::braid::readMeshAxes(Attribute attr, const llvm::StringMap<Mesh> &meshes, std::string &why) {
+GroupsAnswer mlir::braid::readMeshAxes(Attribute attr, const Meshes &meshes) {
   MLIRContext *context = attr.getContext();
   std::string spelling = spellingOf(attr);
-  why = "groups '" + spelling + "' are in no form that is known";
+  GroupsAnswer unknown, answer;
+  unknown.why = "groups '" + spelling + "' are in no form that is known";
   OpaqueText text(spelling);
   if (!text.take("stablehlo.replica_group_mesh_axes<") || !text.takeKey("mesh"))
-    return {};
+    return unknown;
 
-  Mesh mesh;
+  std::optional<Mesh> mesh;
   if (text.take("@")) {
     auto name = text.takeSymbol();
     if (!name)
-      return {};
+      return unknown;
     auto it = meshes.find(*name);
     if (it == meshes.end()) {
-      why = "mesh @" + *name + " is not in the module, or not readable";
-      return {};
+      answer.invalid = true;
+      answer.why = "'replica_groups' expected a mesh of the module, got @" + *name;
+      return answer;
     }
     mesh = it->second;
-  } else {
-    if (!text.take("#stablehlo.mesh"))
-      return {};
-    std::optional<Mesh> written = text.take("<") ? takeInlineMesh(text, context) : std::nullopt;
-    if (!written)
-      return {};
-    mesh = *written;
+  } else if (text.take("#stablehlo.mesh") && text.take("<")) {
+    mesh = takeInlineMesh(text, context);
   }
+  if (!mesh)
+    return unknown;
 
   SmallVector<AxisRef> axes;
   if (!text.take(",") || !text.takeKey("axes") || !text.take("["))
-    return {};
+    return unknown;
   while (!text.take("]")) {
     auto axis = takeAxisRef(text, context);
     if (!axis)
-      return {};
+      return unknown;
     axes.push_back(*axis);
     text.take(",");
   }
   if (!text.take(">"))
-    return {};
+    return unknown;
 
   // The attribute's own verifier says what is wrong with axes that do not fit their mesh.
-  Attribute order = mesh.deviceIds.empty() ? Attribute() : DenseI64ArrayAttr::get(context, mesh.deviceIds);
+  Attribute order = mesh->deviceIds.empty() ? Attribute() : DenseI64ArrayAttr::get(context, mesh->deviceIds);
   ScopedDiagnosticHandler collect(context, [&](Diagnostic &diagnostic) {
-    why = "groups '" + spelling + "': " + diagnostic.str();
+    answer.why = "'replica_groups': " + diagnostic.str();
     return success();
   });
   auto emit = [&] { return emitError(UnknownLoc::get(context)); };
   // Named in full, or overload resolution takes a template that needs the attribute's storage.
-  return MeshAxesAttr::getChecked(function_ref<InFlightDiagnostic()>(emit), context, ArrayRef(mesh.axes),
-                                  ArrayRef(axes), order);
+  answer.groups = MeshAxesAttr::getChecked(function_ref<InFlightDiagnostic()>(emit), context, ArrayRef(mesh->axes),
+                                           ArrayRef(axes), order);
+  answer.invalid = !answer.groups;
+  return answer;
 }

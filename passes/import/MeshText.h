@@ -26,11 +26,20 @@ struct Mesh {
   }
 };
 
-/// Every `sdy.mesh` of the module that can be read, by symbol name.
-llvm::StringMap<Mesh> readMeshes(ModuleOp module);
+/// Every `sdy.mesh` of the module by symbol name; none where its attribute cannot be read.
+using Meshes = llvm::StringMap<std::optional<Mesh>>;
+Meshes readMeshes(ModuleOp module);
 
-/// Reads `#stablehlo.replica_group_mesh_axes<mesh = ..., axes = [...]>`; null with the reason in `why` if it cannot.
-GroupsAttrInterface readMeshAxes(Attribute attr, const llvm::StringMap<Mesh> &meshes, std::string &why);
+/// Groups as they were read, or what is wrong: with the program if `invalid`, else only with us.
+struct GroupsAnswer {
+  GroupsAttrInterface groups;
+  bool invalid = false;
+  bool partial = false; ///< invalid only because some ranks are in no group, which a broadcast may say
+  std::string why;
+};
+
+/// Reads `#stablehlo.replica_group_mesh_axes<mesh = ..., axes = [...]>`.
+GroupsAnswer readMeshAxes(Attribute attr, const Meshes &meshes);
 
 } // namespace mlir::braid
 

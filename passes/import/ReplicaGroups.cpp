@@ -27,14 +27,14 @@ DenseIntElementsAttr mlir::braid::groupsAsList(GroupsAttrInterface groups) {
 
 ReplicaGroupsReader::ReplicaGroupsReader(ModuleOp module) : meshes(readMeshes(module)), module(module) {
   for (const auto &entry : meshes) {
-    const Mesh &mesh = entry.second;
-    if (mesh.axes.empty()) // a mesh of one device, for placing a value there
+    const std::optional<Mesh> &mesh = entry.second;
+    if (mesh && mesh->axes.empty()) // a mesh of one device, for placing a value there
       continue;
-    if (devices && *devices != mesh.numDevices()) {
+    if (!mesh || (devices && *devices != mesh->numDevices())) {
       devices = std::nullopt;
       break;
     }
-    devices = mesh.numDevices();
+    devices = mesh->numDevices();
   }
 }
 
@@ -46,9 +46,9 @@ std::optional<int64_t> ReplicaGroupsReader::idsIn(IdSpace space) const {
   return space == IdSpace::Flattened || space == IdSpace::Partition ? devices : std::nullopt;
 }
 
-ReplicaGroupsReader::Answer ReplicaGroupsReader::readList(DenseIntElementsAttr list, IdSpace space) const {
+GroupsAnswer ReplicaGroupsReader::readList(DenseIntElementsAttr list, IdSpace space) const {
   auto invalid = [](const Twine &why) {
-    Answer answer;
+    GroupsAnswer answer;
     answer.invalid = true;
     answer.why = ("'replica_groups' expected " + why).str();
     return answer;
@@ -56,7 +56,7 @@ ReplicaGroupsReader::Answer ReplicaGroupsReader::readList(DenseIntElementsAttr l
   auto type = cast<ShapedType>(list.getType());
   if (type.getRank() != 2 || !type.getElementType().isSignlessInteger(64))
     return invalid("a matrix of i64, got another type");
-  Answer answer;
+  GroupsAnswer answer;
   if (type.getNumElements() == 0) { // everyone
     answer.groups = GroupsAttr::get(list.getContext(), ArrayRef<SmallVector<int64_t>>());
     return answer;
@@ -108,11 +108,11 @@ ReplicaGroupsReader::Answer ReplicaGroupsReader::readList(DenseIntElementsAttr l
   return answer;
 }
 
-ReplicaGroupsReader::Answer ReplicaGroupsReader::read(Attribute replicaGroups, IdSpace space) {
+GroupsAnswer ReplicaGroupsReader::read(Attribute replicaGroups, IdSpace space) {
   auto [it, isNew] = answers.try_emplace({replicaGroups, static_cast<unsigned>(space)});
   if (!isNew)
     return it->second;
-  Answer answer;
+  GroupsAnswer answer;
   if (!replicaGroups) {
     answer.invalid = true;
     answer.why = "'replica_groups' expected an attribute, got none";
@@ -121,7 +121,7 @@ ReplicaGroupsReader::Answer ReplicaGroupsReader::read(Attribute replicaGroups, I
   } else if (auto own = dyn_cast<GroupsAttrInterface>(replicaGroups)) {
     answer.groups = own;
   } else {
-    answer.groups = readMeshAxes(replicaGroups, meshes, answer.why);
+    answer = readMeshAxes(replicaGroups, meshes);
   }
   return it->second = answer;
 }

@@ -21,27 +21,20 @@ class ReplicaGroupsReader {
 public:
   explicit ReplicaGroupsReader(ModuleOp module);
 
-  /// What a `replica_groups` attribute says. Without groups, `why` says what is wrong: with the program if `invalid`,
-  /// else only with us.
-  struct Answer {
-    GroupsAttrInterface groups;
-    bool invalid = false;
-    bool partial = false; ///< invalid only because some ranks are in no group, which a broadcast may say
-    std::string why;
-  };
-  Answer read(Attribute replicaGroups, IdSpace space);
+  /// What a `replica_groups` attribute says.
+  GroupsAnswer read(Attribute replicaGroups, IdSpace space);
 
   /// How many ids there are, if the module says it: by mhlo.num_replicas and mhlo.num_partitions, or by its meshes.
   std::optional<int64_t> idsIn(IdSpace space) const;
 
 private:
-  Answer readList(DenseIntElementsAttr list, IdSpace space) const;
+  GroupsAnswer readList(DenseIntElementsAttr list, IdSpace space) const;
 
-  llvm::StringMap<Mesh> meshes;
+  Meshes meshes;
   std::optional<int64_t> devices; // of the meshes, where they agree
   ModuleOp module;
   // Programs repeat one attribute on every collective.
-  DenseMap<std::pair<Attribute, unsigned>, Answer> answers;
+  DenseMap<std::pair<Attribute, unsigned>, GroupsAnswer> answers;
 };
 
 } // namespace mlir::braid
