@@ -17,8 +17,8 @@ class Braid_GroupsBase<string name, string attrMnemonic, list<string> overridden
 def Braid_GroupsAttr : Braid_GroupsBase<"Groups", "groups", ["isUniform"]> {
   let summary = "groups as lists of ids";
   let description = [{
-    The list is kept as it is written: rows and ids are not sorted. Rows may differ in length; a shorter one may be written
-    short or padded with -1 at its end. The empty list is one group of all ranks.
+    The list is kept as it is written: rows and ids are not sorted. Rows may differ in length; a shorter one may be
+    written short or padded with -1 at its end. The empty list is one group of all ranks.
 
     ```mlir
     #braid.groups<[[0, 1], [2, 3]]>
@@ -50,8 +50,8 @@ def Braid_IotaGroupsAttr : Braid_GroupsBase<"IotaGroups", "iota", ["isPermutatio
   let description = [{
     `[G, S] from [d0, d1, ...] T(p0, p1, ...)`, in HLO's text `[G,S]<=[d0,d1,...]T(p0,p1,...)`: count from 0 up to the
     product of d, shape the numbers as d, transpose by p, and read them as G groups of S ids. Without `T` nothing is
-    transposed. One number instead of `G, S` is one group, or an order of devices. A group of 16,384 ranks costs a handful
-    of integers.
+    transposed. One number instead of `G, S` is one group, or an order of devices. A group of 16,384 ranks costs a
+    handful of integers.
 
     ```mlir
     #braid.iota<[2, 4] from [8]>              // [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -79,11 +79,11 @@ def Braid_IotaGroupsAttr : Braid_GroupsBase<"IotaGroups", "iota", ["isPermutatio
 def Braid_MeshAxesAttr : Braid_GroupsBase<"MeshAxes", "mesh_axes", ["isPermutationByConstruction"]> {
   let summary = "groups as axes of a mesh of devices";
   let description = [{
-    A mesh gives every device one coordinate on each axis; the last axis counts fastest. `axes` names the axes along which
-    the devices of a group differ, the one that counts fastest last. A part of an axis is written `"x":(p)s`: the axis is
-    split into p, s and the rest, p counting slowest, and the part is the middle one (as in Shardy). Position k of the mesh
-    is device k, or the k-th of `device_ids`, a list or a `#braid.iota`. Without that order, programs whose mesh is
-    permuted would be read wrongly.
+    A mesh gives every device one coordinate on each axis; the last axis counts fastest. `axes` names the axes along
+    which the devices of a group differ, the one that counts fastest last. A part of an axis is written `"x":(p)s`: the
+    axis is split into p, s and the rest, p counting slowest, and the part is the middle one (as in Shardy). Position k
+    of the mesh is device k, or the k-th of `device_ids`, a list or a `#braid.iota`. Without that order, programs whose
+    mesh is permuted would be read wrongly.
 
     ```mlir
     #braid.mesh_axes<["x" = 2, "y" = 4], axes = ["y"]>        // [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -111,12 +111,13 @@ def Braid_PlanAttr : Braid_Attr<"Plan", "plan"> {
   let summary = "how a collective will be run";
   let description = [{
     What a planner decided for one collective: the engine, and the algorithm, protocol, number of channels and number of
-    chunks that the engine is asked to use (0 and the empty string: the engine's own choice). The `fingerprint` names what
-    the decision was made for: a hash of the bytes, the element type, the groups and the cluster. A plan whose fingerprint
-    no longer fits its collective is stale; a lowering refuses it, other passes remark on it, none uses it.
+    chunks that the engine is asked to use (0 and the empty string: the engine's own choice). The `fingerprint` names
+    what the decision was made for: a hash of the bytes, the element type, the groups and the cluster. A plan whose
+    fingerprint no longer fits its collective is stale; a lowering refuses it, other passes remark on it, none uses it.
 
     ```mlir
-    #plan = #braid.plan<engine = nccl, algorithm = "ring", protocol = "Simple", channels = 16, chunks = 1, fingerprint = "5eed">
+    #plan = #braid.plan<engine = nccl, algorithm = "ring", protocol = "Simple", channels = 16, chunks = 1,
+                         fingerprint = "5eed">
     ```
 
     Constraints:

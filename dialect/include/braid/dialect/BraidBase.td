@@ -14,20 +14,25 @@ def Braid_Dialect : Dialect {
   let cppNamespace = "::mlir::braid";
   let summary = "communication of distributed programs: collectives, their overlap, and plans for them";
   let description = [{
-    A program in this dialect is *single program, multiple data*: every rank runs the same module, and a collective is one
-    step that all ranks of a group take together. Operations have value semantics on ranked tensors.
+    A program in this dialect is *single program, multiple data*: every rank runs the same module, and a collective is
+    one step that all ranks of a group take together. Operations have value semantics on ranked tensors.
 
-    **Convergence.** Every collective, `braid.start` and `braid.wait` writes to a communication resource. So no stock pass
-    drops one whose result is unused (its partners would wait for ever), merges two equal ones, hoists one out of a loop
-    or sinks one into a branch. Only passes that prove that all ranks still agree on the order may move them.
+    **Convergence.** Every collective, `braid.start` and `braid.wait` writes to a communication resource. So no stock
+    pass drops one whose result is unused (its partners would wait for ever), merges two equal ones, hoists one out of
+    a loop or sinks one into a branch. Only passes that prove that all ranks still agree on the order may move them.
 
     **Groups.** Which ranks take part is one attribute with several spellings: explicit lists (`#braid.groups`), the
     compressed form of HLO (`#braid.iota`) and axes of a mesh (`#braid.mesh_axes`). All are read through
     `GroupsAttrInterface`.
 
+    **Optional attributes** of every collective, written in its dictionary: `id_space` (what ids count, see
+    `#braid.id_space`), `channel` (the source's number for it), `plan` (how it will be run, see `#braid.plan`), `source`
+    (facts that only an export back to the source needs; dropped freely).
+
     **Discardable attributes** of the dialect: `braid.group_key` (string, on a collective: collectives of different keys
-    are never fused), `braid.size_hint` (`array<i64: ...>`, on a collective: bytes of each operand, used where dimensions
-    are dynamic), `braid.cluster` (string, on a module: path of the cluster file), `braid.certificate` (on a module).
+    are never fused), `braid.size_hint` (`array<i64: ...>`, on a collective: bytes of each operand, used where
+    dimensions are dynamic), `braid.cluster` (string, on a module: path of the cluster file), `braid.certificate` (on a
+    module).
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

@@ -1,7 +1,7 @@
 //===- BraidInterfaces.td - what passes ask of groups and of collectives ------------------------*- tablegen -*-===//
 //
-// Passes see collectives only through CollectiveOpInterface, so that an embedder's own operations can be planned without
-// being imported first.
+// Passes see collectives only through CollectiveOpInterface, so that an embedder's own operations can be planned
+// without being imported first.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_DIALECT_BRAIDINTERFACES_TD
@@ -46,8 +46,8 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       "::mlir::OperandRange", "getCommOperands", (ins), [{}], [{ return $_op->getOperands(); }]>,
     InterfaceMethod<"The tensors received, one for each operand.",
       "::mlir::ResultRange", "getCommResults", (ins), [{}], [{ return $_op->getResults(); }]>,
-    InterfaceMethod<[{Bytes of all operands on one rank. Where a dimension is dynamic, `braid.size_hint` says how many bytes the
-        operand has; none if there is no hint or the element type has no size.}],
+    InterfaceMethod<[{Bytes of all operands on one rank. Where a dimension is dynamic, `braid.size_hint` says how many
+        bytes the operand has; none if there is no hint or the element type has no size.}],
       "std::optional<int64_t>", "getOperandBytes", (ins), [{}],
       [{ return ::mlir::braid::operandBytes($_op.getOperation(), $_op.getCommOperands()); }]>,
     InterfaceMethod<"What the ids in groups and pairs count.", "::mlir::braid::IdSpace", "getIdSpace", (ins), [{}],
@@ -57,8 +57,8 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       (ins "::mlir::braid::PlanAttr":$plan)>,
     InterfaceMethod<"The channel that the source gave it, if it did.",
       "std::optional<int64_t>", "getChannelId", (ins), [{}], [{ return std::nullopt; }]>,
-    InterfaceMethod<[{Whether it may share one launch with others of its kind, by packing all operands into one buffer. An
-        all_to_all may not: no consumer combines them.}],
+    InterfaceMethod<[{Whether it may share one launch with others of its kind, by packing all operands into one buffer.
+        An all_to_all may not: no consumer combines them.}],
       "bool", "isBucketable", (ins), [{}],
       [{ return $_op.getCollectiveKind() != ::mlir::braid::CollectiveKind::AllToAll; }]>,
   ];

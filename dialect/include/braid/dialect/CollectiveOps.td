@@ -1,7 +1,7 @@
 //===- CollectiveOps.td - one operation per collective ------------------------------------------*- tablegen -*-===//
 //
-// Constraints are labelled C1, C2, ...: the same labels stand in the verifier and in the names of the tests. C1 to C6 are
-// the same for all collectives, C7 and up are an operation's own.
+// Constraints are labelled C1, C2, ...: the same labels stand in the verifier and in the names of the tests. C1 to C6
+// are the same for all collectives, C7 and up are an operation's own.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_DIALECT_COLLECTIVEOPS_TD
@@ -14,7 +14,7 @@ include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/CommonTypeConstraints.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
-/// What every collective has. `hasChannel` etc. are not options: all of them carry all of these.
+/// What every collective has.
 class Braid_CollectiveOp<string mnemonic, string kind, list<Trait> traits = []>
     : Braid_Op<mnemonic, !listconcat(traits, [Braid_Convergent, CollectiveOpInterface])> {
   /// Optional on each collective, written in the attribute dictionary.
@@ -58,9 +58,9 @@ def Braid_AllReduceOp : Braid_ReductionOp<"all_reduce", "AllReduce",
     %r:2 = braid.all_reduce sum %a, %b groups = #braid.groups<[[0, 1], [2, 3]]> : tensor<4xf32>, tensor<8xf32>
     ```
 
-    `accumulate` is the type in which sums are kept where it differs from the element type; `reassociate` allows an order
-    of additions that differs from the source's. The `combiner` region is what a source program says about the reduction,
-    kept for an exact export; nothing reads it, passes may drop it.
+    `accumulate` is the type in which sums are kept where it differs from the element type; `reassociate` allows an
+    order of additions that differs from the source's. The `combiner` region is what a source program says about the
+    reduction, kept for an exact export; nothing reads it, passes may drop it.
 
     Constraints:
     - (C1) there is at least one operand;
@@ -76,8 +76,10 @@ def Braid_AllReduceOp : Braid_ReductionOp<"all_reduce", "AllReduce",
   let arguments = !con((ins Variadic<AnyRankedTensor>:$operands, Braid_ReductionKindAttr:$reduction,
     GroupsAttrInterface:$groups), commonArguments, reductionArguments);
   let builders = [
-    OpBuilder<(ins "::mlir::ValueRange":$operands, "::mlir::braid::ReductionKind":$reduction, "::mlir::braid::GroupsAttrInterface":$groups),
-      [{ build($_builder, $_state, operands, ::mlir::braid::ReductionKindAttr::get($_builder.getContext(), reduction), groups,
+    OpBuilder<(ins "::mlir::ValueRange":$operands, "::mlir::braid::ReductionKind":$reduction,
+      "::mlir::braid::GroupsAttrInterface":$groups),
+      [{ build($_builder, $_state, operands,
+             ::mlir::braid::ReductionKindAttr::get($_builder.getContext(), reduction), groups,
              ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr, nullptr, nullptr); }]>,
   ];
   let hasCustomAssemblyFormat = 1;
@@ -86,11 +88,12 @@ def Braid_AllReduceOp : Braid_ReductionOp<"all_reduce", "AllReduce",
 def Braid_ReduceScatterOp : Braid_ReductionOp<"reduce_scatter", "ReduceScatter"> {
   let summary = "combine a tensor over a group; every rank gets one block of the result";
   let description = [{
-    Operand i is reduced over the group and cut along `dims[i]` into as many blocks as the group has ranks, which are dealt
-    out in group order.
+    Operand i is reduced over the group and cut along `dims[i]` into as many blocks as the group has ranks, which are
+    dealt out in group order.
 
     ```mlir
-    %s = braid.reduce_scatter sum %a dims = [0] groups = #braid.groups<[[0, 1, 2, 3]]> : (tensor<16xf32>) -> tensor<4xf32>
+    %s = braid.reduce_scatter sum %a dims = [0] groups = #braid.groups<[[0, 1, 2, 3]]>
+       : (tensor<16xf32>) -> tensor<4xf32>
     ```
 
     Constraints: C1 to C5 as for `all_reduce`, and
@@ -105,10 +108,13 @@ def Braid_ReduceScatterOp : Braid_ReductionOp<"reduce_scatter", "ReduceScatter">
   let arguments = !con((ins Variadic<AnyRankedTensor>:$operands, Braid_ReductionKindAttr:$reduction,
     DenseI64ArrayAttr:$dims, GroupsAttrInterface:$groups), commonArguments, reductionArguments);
   let builders = [
-    OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$operands, "::mlir::braid::ReductionKind":$reduction,
-      "::llvm::ArrayRef<int64_t>":$dims, "::mlir::braid::GroupsAttrInterface":$groups),
-      [{ build($_builder, $_state, results, operands, ::mlir::braid::ReductionKindAttr::get($_builder.getContext(), reduction),
-             $_builder.getDenseI64ArrayAttr(dims), groups, ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr, nullptr, nullptr); }]>,
+    OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$operands,
+      "::mlir::braid::ReductionKind":$reduction, "::llvm::ArrayRef<int64_t>":$dims,
+      "::mlir::braid::GroupsAttrInterface":$groups),
+      [{ build($_builder, $_state, results, operands,
+             ::mlir::braid::ReductionKindAttr::get($_builder.getContext(), reduction),
+             $_builder.getDenseI64ArrayAttr(dims), groups,
+             ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr, nullptr, nullptr); }]>,
   ];
   let hasCustomAssemblyFormat = 1;
 }
@@ -145,8 +151,8 @@ def Braid_AllGatherOp : Braid_CollectiveOp<"all_gather", "AllGather"> {
 def Braid_AllToAllOp : Braid_CollectiveOp<"all_to_all", "AllToAll"> {
   let summary = "every rank of a group sends one block to every other";
   let description = [{
-    Operand i is cut along `split[i]` into as many blocks as the group has ranks; block k goes to rank k of the group. What
-    arrives is concatenated in group order along `concat[i]`.
+    Operand i is cut along `split[i]` into as many blocks as the group has ranks; block k goes to rank k of the group.
+    What arrives is concatenated in group order along `concat[i]`.
 
     ```mlir
     %t = braid.all_to_all %a split = [0] concat = [1] groups = #braid.groups<[[0, 1, 2, 3]]>
@@ -169,7 +175,8 @@ def Braid_AllToAllOp : Braid_CollectiveOp<"all_to_all", "AllToAll"> {
     OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$operands, "::llvm::ArrayRef<int64_t>":$split,
       "::llvm::ArrayRef<int64_t>":$concat, "::mlir::braid::GroupsAttrInterface":$groups),
       [{ build($_builder, $_state, results, operands, $_builder.getDenseI64ArrayAttr(split),
-             $_builder.getDenseI64ArrayAttr(concat), groups, ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr); }]>,
+             $_builder.getDenseI64ArrayAttr(concat), groups,
+             ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr); }]>,
   ];
   let hasCustomAssemblyFormat = 1;
 }
@@ -177,8 +184,8 @@ def Braid_AllToAllOp : Braid_CollectiveOp<"all_to_all", "AllToAll"> {
 def Braid_PermuteOp : Braid_CollectiveOp<"permute", "Permute", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "send tensors along pairs of ranks";
   let description = [{
-    In each pair the first rank (the source) sends its operands to the second (the target). A rank that is no target gets
-    zeros.
+    In each pair the first rank (the source) sends its operands to the second (the target). A rank that is no target
+    gets zeros.
 
     ```mlir
     %p = braid.permute %a pairs = [[0, 1], [1, 2]] : tensor<4xf32>
@@ -196,7 +203,8 @@ def Braid_PermuteOp : Braid_CollectiveOp<"permute", "Permute", [DeclareOpInterfa
   let arguments = !con((ins Variadic<AnyRankedTensor>:$operands, I64ElementsAttr:$pairs), commonArguments);
   let builders = [
     OpBuilder<(ins "::mlir::ValueRange":$operands, "::llvm::ArrayRef<std::pair<int64_t, int64_t>>":$pairs),
-      [{ build($_builder, $_state, operands, pairsAttr($_builder.getContext(), pairs), ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr); }]>,
+      [{ build($_builder, $_state, operands, pairsAttr($_builder.getContext(), pairs),
+             ::mlir::braid::IdSpaceAttr(), nullptr, nullptr, nullptr); }]>,
   ];
   let assemblyFormat = "$operands `pairs` `=` custom<Pairs>($pairs) attr-dict `:` type($operands)";
   let extraClassDeclaration = commonDeclarations # [{

@@ -30,8 +30,8 @@ def Braid_StartOp : Braid_Op<"start", [Braid_Convergent, IsolatedFromAbove, Sing
     - (C2) the body is exactly one collective and a `braid.yield`;
     - (C3) the collective's operands are the block arguments, in order;
     - (C4) all results of the collective are yielded, in order;
-    - (C5) where all uses of the token are waits, it is waited for exactly once on any path: not never, not twice one after
-      the other, not in a loop that does not hold the start too.
+    - (C5) where all uses of the token are waits, it is waited for exactly once on any path: not never, not twice one
+      after the other, not in a loop that does not hold the start too.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$operands);
   let results = (outs Braid_TokenType:$token);
@@ -58,8 +58,8 @@ def Braid_StartOp : Braid_Op<"start", [Braid_Convergent, IsolatedFromAbove, Sing
 def Braid_WaitOp : Braid_Op<"wait", [Braid_Convergent]> {
   let summary = "wait for a collective in flight";
   let description = [{
-    Takes the token and the operands of its `braid.start` again, so that their buffers stay alive and unwritten while the
-    collective is in flight. The results are those of the collective.
+    Takes the token and the operands of its `braid.start` again, so that their buffers stay alive and unwritten while
+    the collective is in flight. The results are those of the collective.
 
     ```mlir
     %r = braid.wait %token, %a : (tensor<4xf32>) -> tensor<4xf32>
@@ -75,7 +75,8 @@ def Braid_WaitOp : Braid_Op<"wait", [Braid_Convergent]> {
   let assemblyFormat = "$token `,` $inputs attr-dict `:` functional-type($inputs, $results)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The start that made the token, if it is visible: not if the token is an argument of a block or comes from a call.
+    /// The start that made the token, if it is visible: not if the token is an argument of a block or comes from a
+    /// call.
     ::mlir::braid::StartOp getStart();
   }];
 }
