@@ -1,0 +1,178 @@
+//===- Compare.cpp - braid-sim compare: the baselines beside the plan -------------------------------------------===//
+//
+// One table: what people run today and the plan, each scheduled, priced and sampled by the same model; then the plan's
+// collectives with their prices and runners-up. Everything printed is computed from the input.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "LoadModule.h"
+#include "Subcommands.h"
+#include "braid/cost_models/Schedule.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::braid;
+using namespace mlir::braid::sim;
+namespace cost = ::braid::cost;
+
+/// What "before" means: the defaults of XLA on GPUs.
+static constexpr cost::Policy before = cost::Policy::Xla30MiB;
+
+static const cost::PolicyResult &resultOf(const ModulePlan &plan, cost::Policy policy) {
+  for (const cost::PolicyResult &result : plan.result.policies)
+    if (result.policy == policy)
+      return result;
+  llvm_unreachable("every policy is in the result");
+}
+
+/// How far the plan without noise is above the bound, as a fraction.
+static double gapOf(const ModulePlan &plan) {
+  double bound = plan.result.bound.time.value;
+  return bound > 0 ? plan.result.braid().total.value / bound - 1 : 0;
+}
+
+static llvm::json::Value toJson(const ModulePlan &plan) {
+  llvm::json::Array policies, collectives;
+  for (const cost::PolicyResult &r : plan.result.policies)
+    policies.push_back(llvm::json::Object{{"name", cost::name(r.policy)},
+                                          {"rule", r.rule},
+                                          {"p50_s", r.quantiles.p50.value},
+                                          {"p95_s", r.quantiles.p95.value},
+                                          {"p99_s", r.quantiles.p99.value},
+                                          {"stderr_s", r.quantiles.standardError.value},
+                                          {"stderr_p99_s", r.quantiles.standardError99.value},
+                                          {"objective_s", r.objective.value},
+                                          {"exposed_s", r.exposed.value},
+                                          {"total_s", r.total.value},
+                                          {"collectives", r.collectives},
+                                          {"executed", r.executed},
+                                          {"bytes", r.bytes.value},
+                                          {"peak_bytes", r.peak.bytes.value}});
+  for (const PlannedCollective &c : plan.collectives)
+    collectives.push_back(llvm::json::Object{{"kind", c.kind},
+                                             {"bytes", c.bytes},
+                                             {"tensors", c.tensors},
+                                             {"group_size", c.groupSize},
+                                             {"fabric", c.fabric},
+                                             {"algorithm", c.algorithm},
+                                             {"protocol", c.protocol},
+                                             {"price_s", c.price.value},
+                                             {"runner_up", c.runnerUp}});
+  llvm::json::Array notModelled;
+  for (const std::string &sentence : plan.pricer->notModelled())
+    notModelled.push_back(sentence);
+  return llvm::json::Object{{"ranks", plan.ranks},
+                            {"cluster", plan.pricer->cluster().name},
+                            {"engine", cost::name(plan.pricer->engine())},
+                            {"objective", plan.options.objective.kind == cost::ObjectiveKind::Training ? "training" : "serving"},
+                            {"quantile", plan.options.objective.quantile},
+                            {"before", cost::name(before)},
+                            {"policies", std::move(policies)},
+                            {"bound_s", plan.result.bound.time.value},
+                            {"bound_witness", plan.result.bound.witness},
+                            {"gap", gapOf(plan)},
+                            {"plan", std::move(collectives)},
+                            {"not_modelled", std::move(notModelled)}};
+}
+
+static std::string percent(double fraction) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.1f %%", fraction * 100);
+  return text;
+}
+
+static void printPolicies(const ModulePlan &plan, llvm::raw_ostream &os) {
+  os << llvm::format("  %-18s %10s %9s %10s %9s %9s %9s %10s %10s %9s %9s\n", "policy", "launches", "executed", "bytes", "p50",
+                     "p95", "p99", "+- of p50", "objective", "exposed", "peak");
+  for (const cost::PolicyResult &r : plan.result.policies) {
+    std::string label = cost::name(r.policy);
+    if (r.policy == before)
+      label += " (before)";
+    else if (r.policy == cost::Policy::Braid)
+      label += " (after)";
+    os << llvm::format("  %-18s %10lld %9.0f %10s %9s %9s %9s %10s %10s %9s %9s\n", label.c_str(), (long long)r.collectives,
+                       r.executed, cost::toString(r.bytes).c_str(), cost::toString(r.quantiles.p50).c_str(),
+                       cost::toString(r.quantiles.p95).c_str(), cost::toString(r.quantiles.p99).c_str(),
+                       cost::toString(r.quantiles.standardError).c_str(), cost::toString(r.objective).c_str(),
+                       cost::toString(r.exposed).c_str(), cost::toString(r.peak.bytes).c_str());
+  }
+}
+
+static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
+  os << llvm::format("  %3s %-15s %10s %8s %6s %-7s %-20s %-8s %9s  %s\n", "#", "kind", "bytes", "tensors", "ranks", "fabric",
+                     "algorithm", "protocol", "price", "runner-up");
+  for (size_t i = 0; i < plan.collectives.size(); ++i) {
+    const PlannedCollective &c = plan.collectives[i];
+    os << llvm::format("  %3zu %-15s %10s %8d %6d %-7s %-20s %-8s %9s  %s\n", i, c.kind.c_str(),
+                       cost::toString(cost::Bytes{c.bytes}).c_str(), c.tensors, c.groupSize, c.fabric.c_str(),
+                       c.algorithm.c_str(), c.protocol.c_str(), cost::toString(c.price).c_str(),
+                       c.runnerUp.empty() ? "none" : c.runnerUp.c_str());
+  }
+}
+
+static void printText(const ModulePlan &plan, llvm::StringRef input, llvm::raw_ostream &os) {
+  const cost::Cluster &cluster = plan.pricer->cluster();
+  const cost::Objective &objective = plan.options.objective;
+  os << llvm::sys::path::stem(input) << " on " << cluster.name << ": " << plan.ranks << " ranks, engine "
+     << cost::name(plan.pricer->engine()) << "; predicted (simulated, not measured) time of one step, all draws fresh\n"
+     << "objective: " << llvm::format("p%g", objective.quantile * 100)
+     << (objective.kind == cost::ObjectiveKind::Training ? " over jobs of the mean over a job's steps (training)"
+                                                         : " over steps (serving)")
+     << "\n\n";
+  printPolicies(plan, os);
+  const cost::PolicyResult &was = resultOf(plan, before), &is = plan.result.braid();
+  os << "\n  after: " << is.rule << "\n  objective " << cost::toString(was.objective) << " -> " << cost::toString(is.objective)
+     << " (" << percent(was.objective.value > 0 ? is.objective.value / was.objective.value - 1 : 0) << "), exposed communication "
+     << cost::toString(was.exposed) << " -> " << cost::toString(is.exposed) << "\n  lower bound " << cost::toString(plan.result.bound.time)
+     << " (" << plan.result.bound.witness << "), gap " << percent(gapOf(plan)) << " without noise\n\n";
+  if (plan.collectives.empty())
+    os << "  no collectives to plan\n";
+  else
+    printCollectives(plan, os);
+  for (const std::string &sentence : plan.pricer->notModelled())
+    os << "  not modelled: " << sentence << "\n";
+}
+
+/// Before and after as two processes of one Perfetto timeline.
+static int writeComparison(const ModulePlan &plan, const std::string &path) {
+  auto played = [&](const cost::PolicyResult &r) { return cost::playWithoutNoise(plan.program, r.schedule, *plan.pricer, true); };
+  std::string error = cost::writeTimeline({{std::string("before: ") + cost::name(before), played(resultOf(plan, before))},
+                                           {"after: braid", played(plan.result.braid())}},
+                                          path);
+  if (error.empty())
+    return 0;
+  llvm::errs() << "error: " << error << "\n";
+  return 1;
+}
+
+int mlir::braid::sim::runCompare(int argc, char **argv) {
+  llvm::cl::OptionCategory category("braid-sim compare");
+  PlanOptionsOnCommandLine options(category);
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"), llvm::cl::cat(category));
+  llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline of before and after"),
+                                      llvm::cl::cat(category));
+  llvm::cl::HideUnrelatedOptions(category);
+  llvm::cl::ParseCommandLineOptions(argc, argv, "the baselines beside the plan\n");
+  if (format != "text" && format != "json") {
+    llvm::errs() << "error: --format: expected text or json, got '" << format << "'\n";
+    return 1;
+  }
+  FailureOr<PlannedModule> planned = loadAndPlan(options);
+  if (failed(planned))
+    return 1;
+  if (!timeline.empty())
+    if (int status = writeComparison(planned->plan, timeline))
+      return status;
+  if (format == "json")
+    llvm::outs() << llvm::formatv("{0:2}\n", toJson(planned->plan));
+  else
+    printText(planned->plan, options.input, llvm::outs());
+  llvm::outs().flush();
+  if (llvm::outs().has_error()) { // a full disk must not look like success
+    llvm::errs() << "error: standard output: " << llvm::outs().error().message() << "\n";
+    llvm::outs().clear_error();
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,83 @@
+//===- LoadModule.cpp - a program from a file, imported and planned ---------------------------------------------===//
+#include "LoadModule.h"
+#include "braid/dialect/BraidDialect.h"
+#include "braid/passes/Passes.h"
+#include "braid/passes/PlaceholderDialects.h"
+#include "braid/passes/Register.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::braid;
+using namespace mlir::braid::sim;
+
+PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &category)
+    : input(llvm::cl::Positional, llvm::cl::Required, llvm::cl::desc("<program.mlir>"), llvm::cl::cat(category)),
+      cluster("cluster", llvm::cl::desc("cluster file (YAML); default: the module's braid.cluster"), llvm::cl::cat(category)),
+      engine("engine", llvm::cl::init("nccl"), llvm::cl::desc("who runs the collectives: nccl, braid"), llvm::cl::cat(category)),
+      objective("objective", llvm::cl::init("training"),
+                llvm::cl::desc("training: mean over a job's steps at the quantile over jobs; serving: quantile over steps"),
+                llvm::cl::cat(category)),
+      placement("placement", llvm::cl::init("packed"), llvm::cl::desc("packed, or host:gpu,host:gpu,... one per rank"),
+                llvm::cl::cat(category)),
+      memoryLimit("memory-limit", llvm::cl::desc("peak bytes per device, with unit; default: the device's memory"),
+                  llvm::cl::cat(category)),
+      computeProfile("compute-profile", llvm::cl::desc("JSON with measured times by location; default: roofline"),
+                     llvm::cl::cat(category)),
+      target("target", llvm::cl::init("stablehlo"), llvm::cl::desc("who runs the result: stablehlo, braid"),
+             llvm::cl::cat(category)),
+      quantile("quantile", llvm::cl::init(-1), llvm::cl::desc("0 to 1; default: the cluster's profile"), llvm::cl::cat(category)),
+      seed("seed", llvm::cl::init(1), llvm::cl::desc("of all draws"), llvm::cl::cat(category)) {}
+
+PlanRequest PlanOptionsOnCommandLine::request() const {
+  PlanRequest request;
+  request.cluster = cluster;
+  request.engine = engine;
+  request.objective = objective;
+  request.placement = placement;
+  request.memoryLimit = memoryLimit;
+  request.computeProfile = computeProfile;
+  request.target = target;
+  request.seed = seed;
+  if (quantile.getNumOccurrences())
+    request.quantile = quantile;
+  return request;
+}
+
+FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registry.insert<BraidDialect>();
+  registerPlaceholderDialects(registry);
+  PlannedModule planned;
+  planned.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  MLIRContext &context = *planned.context;
+
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(options.input, &message);
+  if (!file) {
+    llvm::errs() << "error: " << message << "\n";
+    return failure();
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  planned.module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!planned.module)
+    return failure();
+  PassManager manager(&context);
+  if (failed(parsePassPipeline("braid-import,braid-simplify", manager)) || failed(manager.run(*planned.module)))
+    return failure();
+  FailureOr<ModulePlan> plan = planModule(*planned.module, options.request());
+  if (failed(plan))
+    return failure();
+  planned.plan = std::move(*plan);
+  return planned;
+}

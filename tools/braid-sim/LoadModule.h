@@ -1,0 +1,36 @@
+//===- LoadModule.h - a program from a file, imported and planned -----------------------------------------------===//
+#ifndef BRAID_SIM_LOADMODULE_H
+#define BRAID_SIM_LOADMODULE_H
+
+#include "braid/passes/PlanModule.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/CommandLine.h"
+#include <memory>
+#include <string>
+
+namespace mlir::braid::sim {
+
+/// The options that every subcommand which plans a program shares. Construct it inside the subcommand, before parsing.
+struct PlanOptionsOnCommandLine {
+  PlanOptionsOnCommandLine(llvm::cl::OptionCategory &category);
+  PlanRequest request() const;
+
+  llvm::cl::opt<std::string> input, cluster, engine, objective, placement, memoryLimit, computeProfile, target;
+  llvm::cl::opt<double> quantile;
+  llvm::cl::opt<uint64_t> seed;
+};
+
+/// A module, planned. Diagnostics went to stderr when `plan` failed.
+struct PlannedModule {
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  ModulePlan plan;
+};
+
+/// Parses, imports and plans; nothing is written. Failure has been reported.
+FailureOr<PlannedModule> loadAndPlan(const PlanOptionsOnCommandLine &options);
+
+} // namespace mlir::braid::sim
+
+#endif

@@ -1,0 +1,75 @@
+//===- Play.cpp - braid-sim play: one policy's schedule, played without noise -----------------------------------===//
+#include "LoadModule.h"
+#include "Subcommands.h"
+#include "braid/cost_models/Schedule.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::braid;
+using namespace mlir::braid::sim;
+namespace cost = ::braid::cost;
+
+static std::string policyNames(const cost::PlanResult &result) {
+  std::string names;
+  for (const cost::PolicyResult &r : result.policies)
+    names += (names.empty() ? "" : ", ") + std::string(cost::name(r.policy));
+  return names;
+}
+
+int mlir::braid::sim::runPlay(int argc, char **argv) {
+  llvm::cl::OptionCategory category("braid-sim play");
+  PlanOptionsOnCommandLine options(category);
+  llvm::cl::opt<std::string> policy("policy", llvm::cl::init("braid"), llvm::cl::desc("whose schedule to play"),
+                                    llvm::cl::cat(category));
+  llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline"), llvm::cl::cat(category));
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"), llvm::cl::cat(category));
+  llvm::cl::HideUnrelatedOptions(category);
+  llvm::cl::ParseCommandLineOptions(argc, argv, "play one policy's schedule without noise\n");
+  if (format != "text" && format != "json") {
+    llvm::errs() << "error: --format: expected text or json, got '" << format << "'\n";
+    return 1;
+  }
+  FailureOr<PlannedModule> planned = loadAndPlan(options);
+  if (failed(planned))
+    return 1;
+  const ModulePlan &plan = planned->plan;
+  const cost::PolicyResult *chosen = nullptr;
+  for (const cost::PolicyResult &r : plan.result.policies)
+    if (policy == cost::name(r.policy))
+      chosen = &r;
+  if (!chosen) {
+    llvm::errs() << "error: --policy: expected one of " << policyNames(plan.result) << ", got '" << policy << "'\n";
+    return 1;
+  }
+  cost::Played played = cost::playWithoutNoise(plan.program, chosen->schedule, *plan.pricer, true);
+  if (!timeline.empty()) {
+    std::string error = cost::writeTimeline({{policy, played}}, timeline);
+    if (!error.empty()) {
+      llvm::errs() << "error: " << error << "\n";
+      return 1;
+    }
+  }
+  if (format == "json") {
+    llvm::json::Array intervals;
+    for (const cost::Interval &i : played.timeline)
+      intervals.push_back(llvm::json::Object{{"name", i.name},
+                                             {"track", i.bucket < 0 ? "compute" : cost::name(i.fabric)},
+                                             {"begin_s", i.begin.value},
+                                             {"end_s", i.end.value}});
+    llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object{{"policy", policy.getValue()},
+                                                                                  {"total_s", played.total.value},
+                                                                                  {"compute_s", played.compute.value},
+                                                                                  {"exposed_s", played.exposed.value},
+                                                                                  {"timeline", std::move(intervals)}}));
+    return 0;
+  }
+  llvm::outs() << policy << ": step " << cost::toString(played.total) << ", compute " << cost::toString(played.compute)
+               << ", exposed communication " << cost::toString(played.exposed) << " (simulated, no noise)\n";
+  for (const cost::Interval &i : played.timeline)
+    if (i.bucket >= 0)
+      llvm::outs() << llvm::format("  %10s .. %-10s  ", cost::toString(i.begin).c_str(), cost::toString(i.end).c_str())
+                   << cost::name(i.fabric) << "  " << i.name << "\n";
+  return 0;
+}
