@@ -18,15 +18,15 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
   if (request.objective == "serving")
     options.objective.kind = cost::ObjectiveKind::Serving;
   else if (request.objective != "training")
-    return module.emitError("objective: expected training or serving, got '") << request.objective << "'";
+    return emitError(module.getLoc(), "objective: expected training or serving, got '") << request.objective << "'";
   options.objective.quantile = request.quantile.value_or(cluster.defaultQuantile);
   if (!(options.objective.quantile > 0 && options.objective.quantile < 1))
-    return module.emitError("quantile: expected a number between 0 and 1, got ") << options.objective.quantile;
+    return emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ") << options.objective.quantile;
   options.memoryLimit = cluster.device.memory;
   if (!request.memoryLimit.empty()) {
     cost::Result<cost::Bytes> limit = cost::parseBytes(request.memoryLimit);
     if (!limit)
-      return module.emitError("memory-limit: ") << limit.error().text();
+      return emitError(module.getLoc(), "memory-limit: ") << limit.error().text();
     options.memoryLimit = *limit;
   }
   options.sampling.seed = request.seed;
@@ -66,14 +66,14 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
     return failure();
   std::optional<cost::Engine> engine = cost::parseEngine(request.engine);
   if (!engine)
-    return module.emitError("engine: expected nccl or braid, got '") << request.engine << "'";
+    return emitError(module.getLoc(), "engine: expected nccl or braid, got '") << request.engine << "'";
   if (request.target != "stablehlo" && request.target != "braid")
-    return module.emitError("target: expected stablehlo or braid, got '") << request.target << "'";
+    return emitError(module.getLoc(), "target: expected stablehlo or braid, got '") << request.target << "'";
   std::optional<ComputeProfile> profile;
   if (!request.computeProfile.empty()) {
     cost::Result<ComputeProfile> read = readComputeProfile(request.computeProfile);
     if (!read)
-      return module.emitError() << read.error().text();
+      return emitError(module.getLoc()) << read.error().text();
     profile = *read;
   }
 
@@ -99,7 +99,7 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
                                                bucketForm(*engine, request.target == "stablehlo"));
   cost::Result<cost::PlanResult> result = cost::plan(plan.model.program, *plan.pricer, plan.options);
   if (!result)
-    return module.emitError("plan: ") << result.error().text();
+    return emitError(module.getLoc(), "plan: ") << result.error().text();
   plan.result = std::move(*result);
   separate(plan);
   return std::move(plan);

@@ -280,9 +280,9 @@ FailureOr<int> ModelBuilder::function(FunctionOpInterface function) {
   if (auto it = functionBlocks.find(function); it != functionBlocks.end())
     return it->second;
   if (!open.insert(function).second)
-    return function.emitError() << "function '" << function.getName() << "': expected no recursion, it communicates and calls itself";
+    return emitError(function.getLoc()) << "function '" << function.getName() << "': expected no recursion, it communicates and calls itself";
   if (!llvm::hasSingleElement(function.getFunctionBody()))
-    return function.emitError() << "function '" << function.getName()
+    return emitError(function.getLoc()) << "function '" << function.getName()
                                 << "': expected one block in a function that communicates, got several";
   FailureOr<int> index = block(function.getFunctionBody().front(), function.getName(),
                                /*entry=*/function.getOperation() == mainOperation() ||

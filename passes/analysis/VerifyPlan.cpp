@@ -44,7 +44,9 @@ public:
 private:
   InFlightDiagnostic error(Operation *op, StringRef rule) {
     broken = true;
-    return op->emitError() << "plan rule " << rule << ": ";
+    // On a module only the place is printed, not all of it.
+    InFlightDiagnostic diagnostic = op == module ? emitError(op->getLoc()) : op->emitError();
+    return std::move(diagnostic << "plan rule " << rule << ": ");
   }
 
   bool planned(StartOp start) {

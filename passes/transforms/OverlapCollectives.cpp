@@ -21,7 +21,7 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
     ModuleOp module = getOperation();
     bool priced = !cluster.empty() || module->hasAttr(BraidDialect::getClusterAttrName());
     if (!priced && !placement.empty()) {
-      module.emitError("placement: expected a cluster with it, got none");
+      emitError(module.getLoc(), "placement: expected a cluster with it, got none");
       return signalPassFailure();
     }
     std::optional<cost::Cluster> read;

@@ -23,7 +23,7 @@ struct Plan : impl::BraidPlanBase<Plan> {
       return signalPassFailure();
     if (!plan->pricer) {
       // Said as a diagnostic, not only to whoever listens for remarks: a user who planned nothing should know.
-      module.emitRemark("plan: the module has no collectives, nothing was planned");
+      emitRemark(module.getLoc(), "plan: the module has no collectives, nothing was planned");
       return markAllAnalysesPreserved();
     }
     const cost::PolicyResult &chosen = plan->result.braid();

@@ -22,7 +22,7 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
     if (failed(read))
       return signalPassFailure();
     if (quantile != -1.0 && !(quantile > 0 && quantile < 1)) {
-      module.emitError("quantile: expected a number between 0 and 1, got ") << double(quantile);
+      emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ") << double(quantile);
       return signalPassFailure();
     }
     SmallVector<CollectiveOpInterface> collectives;
