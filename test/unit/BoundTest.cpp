@@ -51,6 +51,10 @@ TEST_CASE("bound: witnesses") {
   CHECK(bound.time.value == Approx(2e-6 + priceOf(pricer, chain.blocks[0].tasks[1])));
   CHECK_THAT(bound.witness, Contains("critical path from 'x'"));
 
+  // One stream: both branches run before what needs both.
+  Program branches = programOf({compute("x", 100), compute("y", 100), collective("r", 1 << 20, {0, 1})});
+  CHECK(lowerBound(branches, pricer).time.value == Approx(200e-6 + priceOf(pricer, branches.blocks[0].tasks[2])));
+
   Program busy = programOf({compute("x", 1000), compute("y", 1000), collective("r", 8, {})});
   CHECK(lowerBound(busy, pricer).time.value == Approx(2e-3));
   CHECK(lowerBound(busy, pricer).witness == "sum of compute");

@@ -84,6 +84,46 @@ TEST_CASE("list schedule: a collective that costs memory starts just in time, on
   CHECK(peakMemory(program, schedule).bytes.value <= 3 * (8 << 18));
 }
 
+TEST_CASE("list schedule: gathers do not run ahead of what the compute can use") {
+  // Each gather takes 0.15 ms, each layer 2 ms in small kernels: unchecked, all would be gathered within the first
+  // layer.
+  std::vector<Task> tasks;
+  for (int i = 0; i < 8; ++i) {
+    int before = int(tasks.size()) - 1;
+    Task gather = collective("gather " + std::to_string(i), 1 << 18, {}, -1, CollectiveKind::AllGather);
+    gather.result = {8 << 18};
+    tasks.push_back(gather);
+    int parameters = before + 1;
+    for (int k = 0; k < 40; ++k) {
+      std::vector<int> operands{parameters};
+      if (tasks.size() > size_t(parameters) + 1 || before >= 0)
+        operands.push_back(k ? int(tasks.size()) - 1 : before);
+      tasks.push_back(compute("kernel", 50, operands, 1));
+      std::sort(tasks.back().operands.begin(), tasks.back().operands.end());
+    }
+  }
+  Program program = programOf(tasks);
+  Pricer pricer = smallPricer();
+  Schedule schedule = scheduleProgram(program, {}, pricer, {});
+  CHECK(playWithoutNoise(program, schedule, pricer).exposed.value ==
+        Approx(pricer.candidates(tasks[0].spec)[0].time.value));
+  CHECK(peakMemory(program, schedule).bytes.value < 2.5 * (8 << 18));
+}
+
+TEST_CASE("list schedule: patience trades the compute stream's time for the channel's") {
+  // The first collective ends early in a long kernel; behind it waits one that the end of the block depends on.
+  Pricer pricer = smallPricer();
+  Task reduce = collective("a", 1 << 22, {0});
+  double price = pricer.candidates(reduce.spec)[0].time.value * 1e6;
+  Program program =
+      programOf({compute("g", 1), reduce, collective("b", 1 << 22, {0}), compute("short", 0.9 * price, {0}),
+                 compute("long", 10 * price, {3}), compute("end", 1, {1, 2, 4})});
+  ListOptions options;
+  CHECK(scheduled(program, {}, options) == "g, start a, short, long, wait a, start b, wait b, end");
+  options.patience = 1;
+  CHECK(scheduled(program, {}, options) == "g, start a, short, wait a, start b, long, wait b, end");
+}
+
 TEST_CASE("list schedule: the memory limit holds back what would not fit") {
   // Much compute, then eight layers shorter than their gathers, which must begin early to be hidden.
   std::vector<Task> tasks;

@@ -33,6 +33,8 @@ TEST_CASE("memory: a bucket in flight keeps its operands and has its results fro
   Schedule early{
       {{{{{1}, 0}}, {{Event::Run, 0}, {Event::Start, 0}, {Event::Wait, 0}, {Event::Run, 2}, {Event::Run, 3}}}}};
   CHECK(peakMemory(program, early).bytes.value == 200);
+  program.blocks[0].tasks[3].operands = {}; // nobody reads the result: it is there while in flight
+  CHECK(peakMemory(program, late).bytes.value == 207);
 }
 
 TEST_CASE("memory: a nested block's peak comes on top") {

@@ -122,14 +122,18 @@ TEST_CASE("plan: loops multiply what is executed, not what is written") {
   program.ranks = 8;
   program.blocks.push_back({"body", {collective("a", 1000, {}), collective("b", 1000, {})}, {}});
   program.blocks.push_back({"unused", {collective("u", 1000, {})}, {}});
-  program.blocks.push_back({"main", {loop, collective("c", 1000, {})}, {}});
+  Task outer = loop;
+  outer.block = 2;
+  outer.trips = 3;
+  program.blocks.push_back({"outer", {loop}, {}});
+  program.blocks.push_back({"main", {outer, collective("c", 1000, {})}, {}});
   PolicyResult result = runPolicy(program, smallPricer(), Policy::PerTensor, {});
   CHECK(result.collectives == 3);
-  CHECK(result.executed == 21);
+  CHECK(result.executed == 61);
   CHECK(result.bytes.value == 3000);
   result = runPolicy(program, smallPricer(), Policy::OneBucket, {});
   CHECK(result.collectives == 2);
-  CHECK(result.executed == 11);
+  CHECK(result.executed == 31);
 }
 
 TEST_CASE("plan: a program above the memory limit before planning is an error that names what holds it") {

@@ -32,6 +32,9 @@ TEST_CASE("play: compute runs in order, a channel serves one at a time, a wait b
   CHECK(played.timeline[1].begin.value == Approx(5e-6));
   CHECK(played.timeline[2].begin.value == Approx(15e-6));
   CHECK(play(program, schedule, pricer, always10us).total == played.total);
+  // Neighbouring kernels stay apart in the timeline.
+  Program kernels = programOf({compute("a", 5), compute("b", 7)});
+  CHECK(playWithoutNoise(kernels, {{{{}, {{Event::Run, 0}, {Event::Run, 1}}}}}, pricer, true).timeline.size() == 2);
   // On the other fabric, r1 does not queue behind r0.
   program.blocks[0].tasks[3].spec.groups = pairsInHosts();
   CHECK(play(program, schedule, pricer, always10us).total.value == Approx(16e-6));
@@ -118,6 +121,28 @@ TEST_CASE("quantiles: ordered, above the noiseless time, the same for a seed, an
     CHECK(objective(program, schedule, pricer, slowJob, options) >=
           objective(program, schedule, pricer, training, options));
   }
+}
+
+TEST_CASE("objective: training is the mean over steps, at the quantile over jobs; draws are those of the pricer") {
+  Pricer pricer = smallPricer(true);
+  Program program = programOf({collective("r", 1 << 20, {}), collective("s", 1 << 20, {0})});
+  Schedule schedule = scheduleProgram(program, {}, pricer, {});
+  const Candidate &candidate = pricer.candidates(program.blocks[0].tasks[0].spec)[0];
+  SampleOptions options;
+  options.jobs = 5;
+  options.steps = 7;
+  options.seed = 3;
+  std::vector<double> means;
+  for (uint64_t job = 0; job < 5; ++job) {
+    double sum = 0;
+    for (uint64_t step = 0; step < 7; ++step)
+      for (uint64_t operation : {0, 1})
+        sum += pricer.draw(candidate, Fabric::Inter, 3, job, step, operation).value;
+    means.push_back(sum / 7);
+  }
+  std::sort(means.begin(), means.end());
+  CHECK(objective(program, schedule, pricer, {}, options).value == Approx(means[2]));
+  CHECK(objective(program, schedule, pricer, {ObjectiveKind::Training, 1}, options).value == Approx(means[4]));
 }
 
 TEST_CASE("quantiles: without variance every quantile and objective is the played time") {
