@@ -1,0 +1,29 @@
+// Measured times by location replace the roofline; several kernels of one location share its time.
+//
+// RUN: split-file %s %t
+// RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/profile.json" | FileCheck %s
+// RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml" | FileCheck %s --check-prefix=ROOFLINE
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/unit.json" 2>&1 | FileCheck %s --check-prefix=UNIT
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
+
+// 40 us + 3 ms for both of "twice" + 5 us of roofline for the third product, which has no location in the profile.
+// CHECK: bound_s = 0.0030450
+// ROOFLINE: bound_s = 2.00{{[0-9]*}}E-5
+// UNIT: error: {{.*}}unit.json: compute profile: model.py:3:4: {{.*}}
+// NONE: error: {{.*}}none.json: compute profile: cannot read
+
+//--- profile.json
+{"locations": {"model.py:3:4": "40 us", "twice": "3 ms"}}
+//--- unit.json
+{"locations": {"model.py:3:4": "40"}}
+//--- program.mlir
+module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @main(%a: tensor<64x64xf32>, %s: tensor<4xf32>) -> (tensor<64x64xf32>, tensor<4xf32>) {
+    %0 = "stablehlo.dot"(%a, %a) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("inner"("model.py":3:4))
+    %1 = "stablehlo.dot"(%0, %a) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("twice")
+    %2 = "stablehlo.dot"(%1, %a) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("twice")
+    %3 = "stablehlo.dot"(%2, %a) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("other")
+    %4 = braid.all_reduce sum %s groups = #braid.groups<[]> : tensor<4xf32>
+    return %3, %4 : tensor<64x64xf32>, tensor<4xf32>
+  }
+}
