@@ -90,7 +90,8 @@ module @v3_cap attributes {braid.certificate = {in_flight = 1 : i64}, mhlo.num_p
 
 module @v4 attributes {mhlo.num_partitions = 2 : i32} {
   func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-    // expected-note @below 2 {{which started here}}
+    // expected-note @below {{which started here}}
+    // expected-note @below {{which started here}}
     %t = braid.start(%x = %a) : tensor<4xf32> {
       %r = braid.all_reduce sum %x groups = #braid.groups<[[0, 1]]> {plan = #braid.plan<engine = nccl, algorithm = "ring", fingerprint = "0">} : tensor<4xf32>
       braid.yield %r : tensor<4xf32>
