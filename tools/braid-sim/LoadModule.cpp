@@ -72,6 +72,7 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   planned.module = parseSourceFile<ModuleOp>(sources, &context);
   if (!planned.module)
     return failure();
+  registerBraidPasses();
   PassManager manager(&context);
   if (failed(parsePassPipeline("braid-import,braid-simplify", manager)) || failed(manager.run(*planned.module)))
     return failure();
