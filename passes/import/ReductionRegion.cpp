@@ -2,6 +2,7 @@
 
 #include "ReductionRegion.h"
 
+#include "braid/passes/StablehloOp.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -22,13 +23,28 @@ Type mlir::braid::combinedElementType(Region &region) {
   return lhs && lhs == rhs && lhs.getRank() == 0 ? lhs.getElementType() : Type();
 }
 
+/// The value behind annotations: a partly manual program puts shardings on the scalars of its regions.
+static Value lookThroughAnnotations(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (op->getNumOperands() != 1 || op->getNumResults() != 1 || op->getOperand(0).getType() != value.getType())
+      break;
+    StringRef name = op->getName().getStringRef();
+    bool call = isOp(op, "custom_call") && factsOf(op).cheap; // Sharding and its like
+    if (name != "sdy.sharding_constraint" && !isOp(op, "optimization_barrier") && !call)
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 /// The value behind a conversion, and the type it was converted to.
 static Value lookThroughConvert(Value value, Type &convertedTo) {
+  value = lookThroughAnnotations(value);
   Operation *op = value.getDefiningOp();
   if (!isOp(op, "convert") || op->getNumOperands() != 1)
     return value;
   convertedTo = getElementTypeOrSelf(value.getType());
-  return op->getOperand(0);
+  return lookThroughAnnotations(op->getOperand(0));
 }
 
 static std::optional<ReductionKind> kindOf(Operation *op, Type type) {
