@@ -67,8 +67,8 @@ cost::BlockSchedule startEarlyWaitLate(const cost::Block &block) {
       bucketOf[task] = int(schedule.buckets.size());
       schedule.buckets.push_back({{task}, 0});
     }
-  // A collective is started when the last of its operands has run; one whose operand is a collective waits for that first, so it
-  // stays where it is written.
+  // A collective is started when the last of its operands has run; one whose operand is a collective waits for that
+  // first, so it stays where it is written.
   std::vector<std::vector<int>> startAfter(count + 1); // after task - 1
   int segment = 0;                                     // first task that nothing in front may cross
   for (int task = 0; task < count; ++task) {

@@ -6,8 +6,9 @@
 
 namespace mlir::braid {
 
-/// The value of `braid.certificate`: lower bound with its witness, the gap to it, the objective, quantiles of a step, the hashes of
-/// the order of collectives (of the module as it is now), and what keeps the order from being certified. Times are in seconds.
+/// The value of `braid.certificate`: lower bound with its witness, the gap to it, the objective, quantiles of a step,
+/// the hashes of the order of collectives (of the module as it is now), and what keeps the order from being certified.
+/// Times are in seconds.
 DictionaryAttr makeCertificate(ModuleOp module, const ModelledPlan &plan);
 
 } // namespace mlir::braid

@@ -8,8 +8,9 @@
 
 namespace mlir::braid {
 
-/// Numbers collectives so that equal numbers, and only those, may share a bucket: kind, reduction, accumulation and element
-/// type, reassociation, groups by meaning, id space, presence of a channel (its number is no identity), braid.group_key, root.
+/// Numbers collectives so that equal numbers, and only those, may share a bucket: kind, reduction, accumulation and
+/// element type, reassociation, groups by meaning, id space, presence of a channel (its number is no identity),
+/// braid.group_key, root.
 class CollectiveKeys {
 public:
   int of(CollectiveOpInterface op, const RankSet &set);

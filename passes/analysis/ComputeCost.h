@@ -1,8 +1,8 @@
 //===- ComputeCost.h - how long computation takes ---------------------------------------------------------------===//
 //
-// A roofline over fused kernels from the cluster's device: a kernel takes the longer of its arithmetic at peak rate x efficiency
-// and its memory traffic at bandwidth x efficiency, and one launch. Or a profile by location. An operation without a cost is
-// collected, never silently zero.
+// A roofline over fused kernels from the cluster's device: a kernel takes the longer of its arithmetic at peak rate x
+// efficiency and its memory traffic at bandwidth x efficiency, and one launch. Or a profile by location. An operation
+// without a cost is collected, never silently zero.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_ANALYSIS_COMPUTECOST_H
 #define BRAID_PASSES_ANALYSIS_COMPUTECOST_H

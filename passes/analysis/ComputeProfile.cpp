@@ -21,7 +21,8 @@ cost::Result<ComputeProfile> readComputeProfile(const std::string &path) {
   for (const auto &[key, value] : *locations) {
     auto text = value.getAsString();
     if (!text)
-      return cost::Error{"compute profile: " + key.str() + ": expected a time with its unit in quotes, like \"40 us\"", path};
+      return cost::Error{"compute profile: " + key.str() + ": expected a time with its unit in quotes, like \"40 us\"",
+                         path};
     auto time = cost::parseSeconds(text->str());
     if (!time)
       return cost::Error{"compute profile: " + key.str() + ": " + time.error().message, path};

@@ -10,8 +10,8 @@ namespace mlir::braid {
 
 namespace cost = ::braid::cost;
 
-/// `{"locations": {"model.py:12:3": "40 us", "jit(step)/mlp/dot_general": "1.2 ms"}}`: the time of one execution of all kernels
-/// at that source position or of that name.
+/// `{"locations": {"model.py:12:3": "40 us", "jit(step)/mlp/dot_general": "1.2 ms"}}`: the time of one execution of all
+/// kernels at that source position or of that name.
 struct ComputeProfile {
   llvm::StringMap<cost::Seconds> locations;
 };

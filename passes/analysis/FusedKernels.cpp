@@ -121,8 +121,8 @@ BlockUnits groupOperations(Block &block, ModuleFacts &facts) {
     missing[index] = int(unit.operands.size());
   }
 
-  // Kahn's algorithm; of the ready ones the first in program order goes first. A unit's operands are never behind a later
-  // barrier, so one of the earliest segment is always ready.
+  // Kahn's algorithm; of the ready ones the first in program order goes first. A unit's operands are never behind a
+  // later barrier, so one of the earliest segment is always ready.
   using Key = std::pair<int, int>;
   std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
   for (size_t index = 0; index < units.size(); ++index)

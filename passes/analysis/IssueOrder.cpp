@@ -2,6 +2,7 @@
 #include "analysis/IssueOrder.h"
 
 #include "analysis/LoopTrips.h"
+#include "analysis/ModuleRanks.h"
 #include "braid/dialect/BraidOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/Support/Format.h"
@@ -15,7 +16,7 @@ static std::string hashOf(StringRef text) {
   return hex;
 }
 
-static std::string communicatorOf(CollectiveOpInterface op) {
+static std::string communicatorOf(CollectiveOpInterface op, int64_t ranks) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << stringifyIdSpace(op.getIdSpace()) << ';';
@@ -28,24 +29,32 @@ static std::string communicatorOf(CollectiveOpInterface op) {
   SmallVector<SmallVector<int64_t>> rows;
   GroupsAttrInterface groups = op.getGroupsAttr();
   groups.expand(rows);
+  if (rows.empty()) { // one group of all
+    rows.emplace_back();
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      rows.back().push_back(rank);
+  }
   llvm::sort(rows);
+  size_t largest = 0;
   for (ArrayRef<int64_t> row : rows) {
     llvm::interleave(row, os, ",");
     os << '|';
+    largest = std::max(largest, row.size());
   }
-  return std::to_string(rows.size()) + "x" + std::to_string(groups.getGroupSize()) + "-" + hashOf(text).substr(0, 8);
+  return std::to_string(rows.size()) + "x" + std::to_string(largest) + "-" + hashOf(text).substr(0, 8);
 }
 
 namespace {
 
 struct Walker {
+  int64_t ranks;
   std::string all;
   std::map<std::string, std::string> texts;
   IssueOrder order;
   llvm::DenseMap<Attribute, std::string> communicators;
 
-  /// Collectives of `op` and its regions in text order. Loops and calls, which decide how often something is issued, are marked
-  /// in the hash over everything.
+  /// Collectives of `op` and its regions in text order. Loops and calls, which decide how often something is issued,
+  /// are marked in the hash over everything.
   void visit(Operation *op) {
     if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
       record(collective);
@@ -73,10 +82,10 @@ struct Walker {
     if (key && op.getIdSpace() == IdSpace::Flattened) {
       auto [it, inserted] = communicators.try_emplace(key);
       if (inserted)
-        it->second = communicatorOf(op);
+        it->second = communicatorOf(op, ranks);
       communicator = it->second;
     } else {
-      communicator = communicatorOf(op);
+      communicator = communicatorOf(op, ranks);
     }
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -97,6 +106,7 @@ struct Walker {
 
 IssueOrder issueOrder(ModuleOp module) {
   Walker walker;
+  walker.ranks = readModuleRanks(module).ranks();
   walker.visit(module);
   walker.order.all = hashOf(walker.all);
   for (auto &[communicator, text] : walker.texts)

@@ -11,15 +11,19 @@ FailureOr<cost::Cluster> readJobCluster(ModuleOp module, StringRef option) {
     if (auto attr = module->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName()))
       path = attr.getValue().str();
   if (path.empty())
-    return emitError(module.getLoc(), "cluster: expected the option 'cluster=FILE' or the module attribute 'braid.cluster', got neither");
+    return emitError(
+        module.getLoc(),
+        "cluster: expected the option 'cluster=FILE' or the module attribute 'braid.cluster', got neither");
   cost::Result<cost::Cluster> cluster = cost::readCluster(path);
   if (!cluster)
     return emitError(module.getLoc(), "cluster: ") << cluster.error().text();
   return *cluster;
 }
 
-FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int64_t ranks, const cost::Cluster &cluster) {
-  cost::Result<cost::Placement> placement = cost::readPlacement(text.empty() ? "packed" : text.str(), int(ranks), cluster);
+FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int64_t ranks,
+                                            const cost::Cluster &cluster) {
+  cost::Result<cost::Placement> placement =
+      cost::readPlacement(text.empty() ? "packed" : text.str(), int(ranks), cluster);
   if (!placement)
     return emitError(module.getLoc()) << placement.error().text();
   return *placement;

@@ -9,12 +9,13 @@ namespace mlir::braid {
 
 namespace cost = ::braid::cost;
 
-/// The file that the option names, else the one that the module's braid.cluster attribute names. Neither: an error that names
-/// both.
+/// The file that the option names, else the one that the module's braid.cluster attribute names. Neither: an error that
+/// names both.
 FailureOr<cost::Cluster> readJobCluster(ModuleOp module, StringRef option);
 
 /// As readPlacement; an empty text is "packed". Errors are emitted on the module.
-FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int64_t ranks, const cost::Cluster &cluster);
+FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int64_t ranks,
+                                            const cost::Cluster &cluster);
 
 } // namespace mlir::braid
 

@@ -91,7 +91,11 @@ static std::optional<int64_t> countedTrips(int64_t start, int64_t limit, int64_t
 }
 
 static StringRef mirrored(StringRef direction) {
-  return direction == "LT" ? "GT" : direction == "GT" ? "LT" : direction == "LE" ? "GE" : direction == "GE" ? "LE" : direction;
+  return direction == "LT"   ? "GT"
+         : direction == "GT" ? "LT"
+         : direction == "LE" ? "GE"
+         : direction == "GE" ? "LE"
+                             : direction;
 }
 
 static std::optional<int64_t> whileTrips(Operation *loop) {

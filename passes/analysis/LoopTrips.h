@@ -10,8 +10,8 @@ namespace mlir::braid {
 /// `op` is a loop that Braid can look into: stablehlo.while, or an upstream loop of one region.
 bool isLoop(Operation *op);
 
-/// Trips of a loop whose counter starts at a constant, moves by a constant step and is compared with a constant (any start, any
-/// step, up or down); none if the number depends on data.
+/// Trips of a loop whose counter starts at a constant, moves by a constant step and is compared with a constant (any
+/// start, any step, up or down); none if the number depends on data.
 std::optional<int64_t> loopTrips(Operation *loop);
 
 /// The value of a scalar integer that is computed from constants.

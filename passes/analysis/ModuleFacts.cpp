@@ -61,11 +61,12 @@ bool ModuleFacts::effectFree(Operation *root) {
                      if (facts.call) {
                        FunctionOpInterface callee = calleeOf(op);
                        return callee && !callee.isExternal() && effectFree(callee) ? WalkResult::advance()
-                                                                                 : WalkResult::interrupt();
+                                                                                   : WalkResult::interrupt();
                      }
                      bool harmless = facts.known && !facts.barrier;
                      return harmless || op == root ? WalkResult::advance() : WalkResult::interrupt();
-                   }).wasInterrupted();
+                   })
+                   .wasInterrupted();
   if (!isa<FunctionOpInterface>(root)) {
     OpFacts facts = factsOf(root);
     free &= facts.known && !facts.barrier;
@@ -159,7 +160,8 @@ llvm::iterator_range<Block::iterator> bodyOf(Block &block) {
 
 static void collectKeys(Location location, SmallVectorImpl<std::string> &files, SmallVectorImpl<std::string> &names) {
   if (auto file = dyn_cast<FileLineColLoc>(location)) {
-    files.push_back((file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str());
+    files.push_back(
+        (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str());
   } else if (auto name = dyn_cast<NameLoc>(location)) {
     collectKeys(name.getChildLoc(), files, names);
     names.push_back(name.getName().str());

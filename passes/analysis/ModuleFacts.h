@@ -1,7 +1,7 @@
 //===- ModuleFacts.h - what operations are to a scheduler -------------------------------------------------------===//
 //
-// One walk over a module answers: which operations communicate (themselves, in a region, or through a call), what a call
-// runs, and to which of six classes an operation belongs.
+// One walk over a module answers: which operations communicate (themselves, in a region, or through a call), what a
+// call runs, and to which of six classes an operation belongs.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_ANALYSIS_MODULEFACTS_H
 #define BRAID_PASSES_ANALYSIS_MODULEFACTS_H
@@ -61,8 +61,8 @@ private:
   llvm::DenseMap<Operation *, bool> fusesWholeMemo, effectFreeMemo;
 };
 
-/// The operations of a block but its terminator, which may be one that is only known by name (Block::without_terminator would
-/// count that one in).
+/// The operations of a block but its terminator, which may be one that is only known by name (Block::without_terminator
+/// would count that one in).
 llvm::iterator_range<Block::iterator> bodyOf(Block &block);
 
 /// "file:line:col" of the innermost source position of a location, else its name, else "unknown location".

@@ -6,7 +6,8 @@
 
 namespace mlir::braid {
 
-/// The product of the axis sizes in the text of a mesh: `sdy.mesh<["x"=2, "y"=4]>`, with or without blanks, device ids aside.
+/// The product of the axis sizes in the text of a mesh: `sdy.mesh<["x"=2, "y"=4]>`, with or without blanks, device ids
+/// aside.
 static int64_t meshSize(StringRef text) {
   size_t open = text.find('[');
   if (open == StringRef::npos)

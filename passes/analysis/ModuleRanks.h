@@ -14,8 +14,8 @@ struct ModuleRanks {
   int64_t ranks() const { return replicas * partitions; }
 };
 
-/// From mhlo.num_replicas and mhlo.num_partitions; else the largest sdy.mesh; else the ids in groups. Zero ranks: the module
-/// does not say.
+/// From mhlo.num_replicas and mhlo.num_partitions; else the largest sdy.mesh; else the ids in groups. Zero ranks: the
+/// module does not say.
 ModuleRanks readModuleRanks(ModuleOp module);
 
 } // namespace mlir::braid

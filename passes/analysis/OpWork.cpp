@@ -1,7 +1,7 @@
 //===- OpWork.cpp - roofline terms of single operations ---------------------------------------------------------===//
 //
-// Matrix products count 2 * M * N * K multiplications and additions, convolutions 2 * outputs * kernel elements / output features
-// (padding and dilation are not subtracted). Everything else is bound by memory.
+// Matrix products count 2 * M * N * K multiplications and additions, convolutions 2 * outputs * kernel elements /
+// output features (padding and dilation are not subtracted). Everything else is bound by memory.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "analysis/OpWork.h"
 
@@ -137,7 +137,8 @@ std::optional<OpWork> workOf(Operation *op) {
     return convolutionWork(op);
   if (name == "custom_call" || name == "composite")
     return factsOf(op).cheap ? std::optional<OpWork>(OpWork()) : std::nullopt;
-  if (name == "gather" || name == "dynamic_gather" || name == "torch_index_select") // reads what it keeps, and the indices
+  if (name == "gather" || name == "dynamic_gather" ||
+      name == "torch_index_select") // reads what it keeps, and the indices
     return memoryWork(2 * out + double(bytesOf(op->getOperand(1))));
   if (name == "scatter") { // in place: reads and writes what it changes
     double updates = 0;

@@ -12,10 +12,10 @@ namespace mlir::braid {
 /// What one kernel does.
 struct OpWork {
   double flops = 0;
-  double bytes = 0;         ///< read and written in device memory
-  std::string peak;         ///< element type whose peak rate bounds it; empty: none, memory only
-  bool matmul = false;      ///< runs on the matrix units, at their efficiency
-  bool highest = false;     ///< asks for full precision: f32 products may not run at a lower one's rate
+  double bytes = 0;     ///< read and written in device memory
+  std::string peak;     ///< element type whose peak rate bounds it; empty: none, memory only
+  bool matmul = false;  ///< runs on the matrix units, at their efficiency
+  bool highest = false; ///< asks for full precision: f32 products may not run at a lower one's rate
 };
 
 /// Bytes of a value on one rank; 0 for what is not a tensor or has a dynamic size.
@@ -30,8 +30,8 @@ int64_t bytesRead(OpOperand &use, ModuleFacts &facts);
 /// Bytes written for `value` if it leaves its kernel: an update in place writes its update only.
 int64_t bytesWritten(Value value, ModuleFacts &facts);
 
-/// The value that holds the memory of `value`: looks through reshapes, broadcasts (a reader recomputes them), identities,
-/// updates in place and loop results. `value` itself where it has memory of its own.
+/// The value that holds the memory of `value`: looks through reshapes, broadcasts (a reader recomputes them),
+/// identities, updates in place and loop results. `value` itself where it has memory of its own.
 Value memoryOf(Value value, ModuleFacts &facts);
 /// Reshape, bitcast or broadcast: costs nothing by itself.
 bool isView(Operation *op);

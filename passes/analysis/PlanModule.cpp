@@ -13,7 +13,8 @@ cost::BucketForm bucketForm(cost::Engine engine, bool exported) {
   return engine == cost::Engine::Nccl ? cost::BucketForm::GroupCall : cost::BucketForm::OneLaunch;
 }
 
-static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanRequest &request, const cost::Cluster &cluster) {
+static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanRequest &request,
+                                                const cost::Cluster &cluster) {
   cost::PlanOptions options;
   if (request.objective == "serving")
     options.objective.kind = cost::ObjectiveKind::Serving;
@@ -21,7 +22,8 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
     return emitError(module.getLoc(), "objective: expected training or serving, got '") << request.objective << "'";
   options.objective.quantile = request.quantile.value_or(cluster.defaultQuantile);
   if (!(options.objective.quantile > 0 && options.objective.quantile < 1))
-    return emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ") << options.objective.quantile;
+    return emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ")
+           << options.objective.quantile;
   options.memoryLimit = cluster.device.memory;
   if (!request.memoryLimit.empty()) {
     cost::Result<cost::Bytes> limit = cost::parseBytes(request.memoryLimit);
@@ -33,8 +35,8 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
   return options;
 }
 
-/// The scheduler knows fabrics, not communicators: what it put in flight together and must not be is separated here, and the
-/// plan's numbers are taken again.
+/// The scheduler knows fabrics, not communicators: what it put in flight together and must not be is separated here,
+/// and the plan's numbers are taken again.
 static void separate(ModelledPlan &plan) {
   SharedRanks shared;
   cost::PolicyResult &braid = plan.result.policies.back();
@@ -92,11 +94,12 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   plan.options = *options;
   if (plan.model.program.blocks.empty())
     return std::move(plan);
-  FailureOr<cost::Placement> placement = readJobPlacement(module, request.placement, plan.model.ranks.ranks(), *cluster);
+  FailureOr<cost::Placement> placement =
+      readJobPlacement(module, request.placement, plan.model.ranks.ranks(), *cluster);
   if (failed(placement))
     return failure();
-  plan.pricer = std::make_unique<cost::Pricer>(*cluster, *placement, *engine,
-                                               bucketForm(*engine, request.target == "stablehlo"));
+  plan.pricer =
+      std::make_unique<cost::Pricer>(*cluster, *placement, *engine, bucketForm(*engine, request.target == "stablehlo"));
   cost::Result<cost::PlanResult> result = cost::plan(plan.model.program, *plan.pricer, plan.options);
   if (!result)
     return emitError(module.getLoc(), "plan: ") << result.error().text();

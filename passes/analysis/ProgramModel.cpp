@@ -2,7 +2,8 @@
 //
 // 1. From the entry inwards, each communicating region becomes a block; blocks it nests come first.
 // 2. A block's operations are grouped into units (FusedKernels.h), each of which becomes one task.
-// 3. A task reads the tasks that make its operands and those that hold their memory (through reshapes, loop results, updates in
+// 3. A task reads the tasks that make its operands and those that hold their memory (through reshapes, loop results,
+// updates in
 //    place), so that what lives is counted once and as long as it is needed.
 // 4. Computation gets its time, from the roofline or the profile; what has none is said.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -95,8 +96,8 @@ LogicalResult ModelBuilder::collectiveTask(Operation *op, cost::Task &task) {
   return success();
 }
 
-/// A loop, a region, a call or a branch. Of a branch's sides the most expensive one counts; the others become blocks that run
-/// zero times, so that their collectives are planned too.
+/// A loop, a region, a call or a branch. Of a branch's sides the most expensive one counts; the others become blocks
+/// that run zero times, so that their collectives are planned too.
 FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Operation *op, cost::Task task) {
   SmallVector<Operation *, 1> self{op};
   task.kind = cost::Task::Nested;
@@ -140,13 +141,15 @@ FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Opera
       return failure();
     cost::Seconds total;
     for (const cost::Task &inner : result.program.blocks[*index].tasks)
-      total += inner.duration + cost::microseconds(double(inner.spec.bytes.value) * 1e-4); // about 10 GB/s: only compares sides
+      total += inner.duration +
+               cost::microseconds(double(inner.spec.bytes.value) * 1e-4); // about 10 GB/s: only compares sides
     sides.emplace_back(total, *index);
   }
   if (branch) {
     result.openQuestions.push_back("the predicate of " + taskName(op) + " is not proven equal on all ranks");
-    remarkMissed(op->getLoc(), options.category, "predicate",
-                 "its predicate is not proven equal on all ranks: collectives stay inside, and their order is not certified");
+    remarkMissed(
+        op->getLoc(), options.category, "predicate",
+        "its predicate is not proven equal on all ranks: collectives stay inside, and their order is not certified");
   }
   auto most = std::max_element(sides.begin(), sides.end(), [](auto &a, auto &b) { return a.first < b.first; });
   std::vector<NestedTask> tasks;
@@ -280,10 +283,11 @@ FailureOr<int> ModelBuilder::function(FunctionOpInterface function) {
   if (auto it = functionBlocks.find(function); it != functionBlocks.end())
     return it->second;
   if (!open.insert(function).second)
-    return emitError(function.getLoc()) << "function '" << function.getName() << "': expected no recursion, it communicates and calls itself";
+    return emitError(function.getLoc()) << "function '" << function.getName()
+                                        << "': expected no recursion, it communicates and calls itself";
   if (!llvm::hasSingleElement(function.getFunctionBody()))
     return emitError(function.getLoc()) << "function '" << function.getName()
-                                << "': expected one block in a function that communicates, got several";
+                                        << "': expected one block in a function that communicates, got several";
   FailureOr<int> index = block(function.getFunctionBody().front(), function.getName(),
                                /*entry=*/function.getOperation() == mainOperation() ||
                                    llvm::is_contained(facts.communicatingRoots(), function),
@@ -355,7 +359,8 @@ FailureOr<ProgramModel> ModelBuilder::build() {
     roots.push_back(*index);
     if (main)
       remarkMissed(root.getLoc(), options.category, "unreachable",
-                   "function '" + root.getName() + "' communicates, but main does not reach it: its time does not count");
+                   "function '" + root.getName() +
+                       "' communicates, but main does not reach it: its time does not count");
   }
   if (main && facts.communicates(main)) {
     if (failed(function(main)))

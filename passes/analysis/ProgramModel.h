@@ -1,7 +1,8 @@
 //===- ProgramModel.h - the plain scheduling problem of a module ------------------------------------------------===//
 //
-// Reads a module into cost::Program (cost_models/Schedule.h), which knows no MLIR, and keeps which operations each task stands
-// for. Functions, loop bodies and branches that communicate become blocks; a function called from several places is one block.
+// Reads a module into cost::Program (cost_models/Schedule.h), which knows no MLIR, and keeps which operations each task
+// stands for. Functions, loop bodies and branches that communicate become blocks; a function called from several places
+// is one block.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_ANALYSIS_PROGRAMMODEL_H
 #define BRAID_PASSES_ANALYSIS_PROGRAMMODEL_H
@@ -16,16 +17,17 @@
 namespace mlir::braid {
 
 struct BlockModel {
-  Block *block = nullptr;                               ///< null: made up, to hold several entries
-  std::vector<SmallVector<Operation *, 1>> operations;  ///< of each task, program order; empty for tasks without operations
+  Block *block = nullptr; ///< null: made up, to hold several entries
+  std::vector<SmallVector<Operation *, 1>>
+      operations; ///< of each task, program order; empty for tasks without operations
 };
 
 struct ProgramModel {
   ModuleRanks ranks;
   cost::Program program;
-  std::vector<BlockModel> blocks;    ///< parallel to program.blocks
+  std::vector<BlockModel> blocks;         ///< parallel to program.blocks
   std::vector<std::string> openQuestions; ///< why the order of collectives is not certified; empty: it is
-  int64_t collectives = 0;           ///< that may be scheduled
+  int64_t collectives = 0;                ///< that may be scheduled
   CollectiveOpInterface collective(int block, int task) const;
 };
 
@@ -36,14 +38,15 @@ enum class PlannedPolicy {
 };
 
 struct ModelOptions {
-  const cost::Device *device = nullptr;     ///< null: computation costs nothing
+  const cost::Device *device = nullptr; ///< null: computation costs nothing
   const ComputeProfile *profile = nullptr;
-  std::string clusterHash;                  ///< stale plans are found by it; empty: plans count as fresh
+  std::string clusterHash; ///< stale plans are found by it; empty: plans count as fresh
   PlannedPolicy planned = PlannedPolicy::Fixed;
-  StringRef category;                       ///< of remarks: the pass's flag
+  StringRef category; ///< of remarks: the pass's flag
 };
 
-/// Errors are emitted on the operations. Remarks: barriers and why, costs that are not known, trip counts that are not known.
+/// Errors are emitted on the operations. Remarks: barriers and why, costs that are not known, trip counts that are not
+/// known.
 FailureOr<ProgramModel> buildProgramModel(ModuleOp module, const ModelOptions &options);
 
 } // namespace mlir::braid

@@ -65,7 +65,8 @@ FailureOr<RankSet> RankSets::expand(CollectiveOpInterface op) {
     for (auto [source, target] : permute.getPairList()) {
       for (int64_t id : {source, target})
         if (id < 0 || id >= limit)
-          return op.emitError() << "pairs: expected ids from 0 to " << limit - 1 << " (" << ranks.source << "), got " << id;
+          return op.emitError() << "pairs: expected ids from 0 to " << limit - 1 << " (" << ranks.source << "), got "
+                                << id;
       appendRanks({source, target}, space, ranks, rows);
     }
     for (const std::vector<int> &row : rows)
@@ -91,8 +92,8 @@ FailureOr<RankSet> RankSets::expand(CollectiveOpInterface op) {
     }
     for (int64_t id = 0; id < limit; ++id)
       if (!seen[id])
-        return op.emitError() << "groups: expected every id from 0 to " << limit - 1 << " (" << ranks.source << "), got no "
-                              << id;
+        return op.emitError() << "groups: expected every id from 0 to " << limit - 1 << " (" << ranks.source
+                              << "), got no " << id;
     groups->groups = rows;
   }
   // The order of groups never means anything; the order of ids does for some kinds.

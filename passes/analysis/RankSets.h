@@ -1,7 +1,7 @@
 //===- RankSets.h - groups of device ids, each expanded once ----------------------------------------------------===//
 //
-// A program of hundreds of collectives has a handful of groups. Each distinct attribute is expanded once, its ids are mapped
-// to ranks (id spaces), and groups that mean the same get the same number however they are written.
+// A program of hundreds of collectives has a handful of groups. Each distinct attribute is expanded once, its ids are
+// mapped to ranks (id spaces), and groups that mean the same get the same number however they are written.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_ANALYSIS_RANKSETS_H
 #define BRAID_PASSES_ANALYSIS_RANKSETS_H
@@ -18,8 +18,8 @@ namespace cost = ::braid::cost;
 
 struct RankSet {
   std::shared_ptr<const cost::RankGroups> groups; ///< of ranks
-  int meaning = -1;        ///< equal for groups of equal sets of ranks
-  int orderedMeaning = -1; ///< equal only if the order inside each group is equal too
+  int meaning = -1;                               ///< equal for groups of equal sets of ranks
+  int orderedMeaning = -1;                        ///< equal only if the order inside each group is equal too
 };
 
 class RankSets {

@@ -105,7 +105,8 @@ private:
         found = true;
       auto call = dyn_cast<CallOpInterface>(inner);
       auto symbol = call ? dyn_cast<SymbolRefAttr>(call.getCallableForCallee()) : SymbolRefAttr();
-      if (auto callee = symbol ? symbols.lookup<FunctionOpInterface>(symbol.getRootReference()) : FunctionOpInterface()) {
+      if (auto callee =
+              symbol ? symbols.lookup<FunctionOpInterface>(symbol.getRootReference()) : FunctionOpInterface()) {
         auto [it, inserted] = functions.try_emplace(callee, false);
         if (inserted)
           functions[callee] = communicatesInside(callee);
@@ -134,9 +135,9 @@ private:
         OpFacts facts = factsOf(&op);
         bool communicates = communicatesInside(&op);
         if (communicates || ((!facts.known || facts.barrier) && !facts.call)) {
-          auto diagnostic = error(&op, "V4") << "in flight here, expected nothing, since it "
-                                             << (communicates ? "communicates" : "has effects or is not known")
-                                             << ", got a collective";
+          auto diagnostic = error(&op, "V4")
+                            << "in flight here, expected nothing, since it "
+                            << (communicates ? "communicates" : "has effects or is not known") << ", got a collective";
           diagnostic.attachNote(flight.front()->getLoc()) << "which started here";
         }
       }
@@ -161,14 +162,16 @@ private:
         continue;
       }
       if (shareTwoRanks(*set->groups, *otherSet->groups)) {
-        auto diagnostic = error(issued, "V3")
-                          << "collectives of different groups in flight together, expected at most one rank in common, got two "
-                             "or more";
+        auto diagnostic =
+            error(issued, "V3")
+            << "collectives of different groups in flight together, expected at most one rank in common, got two "
+               "or more";
         diagnostic.attachNote(other->getLoc()) << "the other one started here";
       }
     }
     if (inFlight > 0 && same + 1 > inFlight)
-      error(issued, "V3") << "collectives in flight on one communicator, expected at most " << inFlight << ", got " << same + 1;
+      error(issued, "V3") << "collectives in flight on one communicator, expected at most " << inFlight << ", got "
+                          << same + 1;
   }
 
   // V5

@@ -7,8 +7,8 @@
 
 namespace mlir::braid {
 
-/// Rules V1 to V5 of braid-verify-plan. Shares no code with the planner: it reads the IR that the planner wrote. An empty cluster
-/// hash: that of the certificate; without one either, fingerprints are not checked (a remark).
+/// Rules V1 to V5 of braid-verify-plan. Shares no code with the planner: it reads the IR that the planner wrote. An
+/// empty cluster hash: that of the certificate; without one either, fingerprints are not checked (a remark).
 LogicalResult verifyPlan(ModuleOp module, StringRef clusterHash, StalePolicy stale, StringRef category);
 
 } // namespace mlir::braid

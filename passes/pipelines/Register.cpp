@@ -11,8 +11,9 @@ namespace mlir::braid {
 void registerBraidPasses() { registerBraidGeneratedPasses(); }
 
 void registerBraidPipelines() {
-  PassPipelineRegistration<DefaultPipelineOptions>(
-      "braid-default-pipeline", "import, simplify, plan, verify, and for target=stablehlo export", buildDefaultPipeline);
+  PassPipelineRegistration<DefaultPipelineOptions>("braid-default-pipeline",
+                                                   "import, simplify, plan, verify, and for target=stablehlo export",
+                                                   buildDefaultPipeline);
 }
 
 } // namespace mlir::braid

@@ -1,12 +1,12 @@
 //===- ApplySchedule.cpp - a schedule written back into the module ----------------------------------------------===//
 //
-// The order of events becomes the order of operations: each event moves its operations to the end of the block, in front of the
-// terminator, so when all have been moved they stand in the order of events. Operations without a task (constants) keep their
-// place relative to what followed them: those in front of an operation in the program are moved before it, which is always
-// possible, as they depend on nothing but each other.
+// The order of events becomes the order of operations: each event moves its operations to the end of the block, in
+// front of the terminator, so when all have been moved they stand in the order of events. Operations without a task
+// (constants) keep their place relative to what followed them: those in front of an operation in the program are moved
+// before it, which is always possible, as they depend on nothing but each other.
 //
-// The schedule respects dependences task by task (tasks are acyclic by construction, FusedKernels.h), and operations of one task
-// keep their order, so each operand is defined before its use.
+// The schedule respects dependences task by task (tasks are acyclic by construction, FusedKernels.h), and operations of
+// one task keep their order, so each operand is defined before its use.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "transforms/ApplySchedule.h"
 

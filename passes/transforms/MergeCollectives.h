@@ -6,9 +6,9 @@
 
 namespace mlir::braid {
 
-/// One operation over the operands of all `members` (at least one, all of one key), built where `builder` stands. Locations are
-/// fused, discardable attributes merged (the first one's value where they differ), plans dropped. The members' results are
-/// replaced and the members erased. A single member is moved instead.
+/// One operation over the operands of all `members` (at least one, all of one key), built where `builder` stands.
+/// Locations are fused, discardable attributes merged (the first one's value where they differ), plans dropped. The
+/// members' results are replaced and the members erased. A single member is moved instead.
 CollectiveOpInterface mergeCollectives(OpBuilder &builder, ArrayRef<CollectiveOpInterface> members);
 
 } // namespace mlir::braid

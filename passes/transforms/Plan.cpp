@@ -64,15 +64,18 @@ private:
     Location loc = getOperation().getLoc();
     remarkBuckets(plan.model, chosen.schedule, category);
     remarkOverlap(plan.model, chosen.schedule, category);
-    remarkAlgorithms(plan.model, chosen.schedule, plannedCollectives(plan.model, chosen.schedule, *plan.pricer), category);
+    remarkAlgorithms(plan.model, chosen.schedule, plannedCollectives(plan.model, chosen.schedule, *plan.pricer),
+                     category);
     for (const cost::PolicyResult &policy : plan.result.policies)
       remarkAnalysis(loc, category, "policy",
                      Twine(cost::name(policy.policy)) + (policy.rule.empty() ? "" : " (" + policy.rule + ")") +
-                         ": objective " + cost::toString(policy.objective) + ", p50 " + cost::toString(policy.quantiles.p50) +
-                         ", p99 " + cost::toString(policy.quantiles.p99) + ", exposed " + cost::toString(policy.exposed) +
-                         ", " + Twine(policy.collectives) + " collectives, peak " + cost::toString(policy.peak.bytes));
+                         ": objective " + cost::toString(policy.objective) + ", p50 " +
+                         cost::toString(policy.quantiles.p50) + ", p99 " + cost::toString(policy.quantiles.p99) +
+                         ", exposed " + cost::toString(policy.exposed) + ", " + Twine(policy.collectives) +
+                         " collectives, peak " + cost::toString(policy.peak.bytes));
     remarkAnalysis(loc, category, "bound",
-                   "no schedule is faster than " + cost::toString(plan.result.bound.time) + ": " + plan.result.bound.witness);
+                   "no schedule is faster than " + cost::toString(plan.result.bound.time) + ": " +
+                       plan.result.bound.witness);
     for (const std::string &sentence : plan.pricer->notModelled())
       remarkAnalysis(loc, category, "not-modelled", sentence);
     for (const std::string &assumption : plan.cluster.assumptions)

@@ -135,11 +135,12 @@ void remarkOverlap(const ProgramModel &model, const cost::Schedule &schedule, St
           break;
         }
       bool last = started[event.index] + 1 == at;
-      remarkMissed(op->getLoc(), category, "overlap",
-                   !block.tasks[bucket.tasks.front()].asynchronous
-                       ? Twine("not overlapped: it keeps its place")
-                       : "exposed: " + Twine(last ? "it is awaited at once, before " : "nothing but collectives run before ") +
-                             reader);
+      remarkMissed(
+          op->getLoc(), category, "overlap",
+          !block.tasks[bucket.tasks.front()].asynchronous
+              ? Twine("not overlapped: it keeps its place")
+              : "exposed: " + Twine(last ? "it is awaited at once, before " : "nothing but collectives run before ") +
+                    reader);
     }
   }
 }
@@ -156,11 +157,11 @@ void remarkAlgorithms(const ProgramModel &model, const cost::Schedule &schedule,
       const cost::Bucket &bucket = schedule.blocks[index].buckets[event.index];
       const PlannedCollective &planned = rows[row++];
       std::string protocol = planned.protocol.empty() ? "" : "/" + planned.protocol;
-      remarkAnalysis(model.collective(int(index), bucket.tasks.front())->getLoc(), category, "algorithm",
-                     planned.kind + " of " + cost::toString(cost::Bytes{planned.bytes}) + " over " +
-                         Twine(planned.groupSize) + " ranks: " + planned.algorithm + protocol + " " +
-                         cost::toString(planned.price) +
-                         (planned.runnerUp.empty() ? Twine("; no other candidate") : "; runner-up " + planned.runnerUp));
+      remarkAnalysis(
+          model.collective(int(index), bucket.tasks.front())->getLoc(), category, "algorithm",
+          planned.kind + " of " + cost::toString(cost::Bytes{planned.bytes}) + " over " + Twine(planned.groupSize) +
+              " ranks: " + planned.algorithm + protocol + " " + cost::toString(planned.price) +
+              (planned.runnerUp.empty() ? Twine("; no other candidate") : "; runner-up " + planned.runnerUp));
     }
 }
 

@@ -3,9 +3,9 @@
 #include "analysis/JobCluster.h"
 #include "analysis/ModelledPlan.h"
 #include "analysis/Remarks.h"
+#include "braid/passes/Fingerprint.h"
 #include "braid/passes/Passes.h"
 #include "transforms/WritePlan.h"
-#include "braid/passes/Fingerprint.h"
 
 namespace mlir::braid {
 #define GEN_PASS_DEF_BRAIDSELECTALGORITHMS

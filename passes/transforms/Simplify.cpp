@@ -1,7 +1,7 @@
 //===- Simplify.cpp - braid-simplify: collectives that do nothing, and sums of sums -----------------------------===//
 //
-// Modest on purpose: each rewrite is exact on every rank, except the last, which changes the order of additions and so needs
-// `reassociate`.
+// Modest on purpose: each rewrite is exact on every rank, except the last, which changes the order of additions and so
+// needs `reassociate`.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "analysis/RankSets.h"
 #include "analysis/Remarks.h"
@@ -86,9 +86,9 @@ private:
       return false;
     for (Value operand : op.getCommOperands()) {
       auto inner = operand.getDefiningOp<CollectiveOpInterface>();
-      bool equalBefore = inner && llvm::is_contained({CollectiveKind::AllReduce, CollectiveKind::AllGather,
-                                                      CollectiveKind::Broadcast},
-                                                     inner.getCollectiveKind());
+      bool equalBefore =
+          inner && llvm::is_contained({CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::Broadcast},
+                                      inner.getCollectiveKind());
       if (!equalBefore)
         return false;
       FailureOr<RankSet> innerSet = sets->of(inner);
@@ -102,7 +102,8 @@ private:
   /// all_reduce(x) + all_reduce(y) -> all_reduce(x + y), where the source allows another order of additions.
   void addFirst(CollectiveOpInterface op, const RankSet &set) {
     auto reduce = dyn_cast<AllReduceOp>(op.getOperation());
-    if (!reduce || !reduce.getReassociate() || reduce.getReduction() != ReductionKind::Sum || reduce->getNumResults() != 1)
+    if (!reduce || !reduce.getReassociate() || reduce.getReduction() != ReductionKind::Sum ||
+        reduce->getNumResults() != 1)
       return;
     Value result = reduce->getResult(0);
     if (!result.hasOneUse())
@@ -114,8 +115,9 @@ private:
     Value otherValue = add->getOperand(0) == result ? add->getOperand(1) : add->getOperand(0);
     auto other = otherValue.getDefiningOp<AllReduceOp>();
     if (!other || other == reduce || !other.getReassociate() || other.getPlanAttr() || !otherValue.hasOneUse() ||
-        other->getNumResults() != 1 || other.getReduction() != ReductionKind::Sum || add->getBlock() != reduce->getBlock() ||
-        other->getBlock() != reduce->getBlock() || other.getAccumulateAttr() != reduce.getAccumulateAttr() ||
+        other->getNumResults() != 1 || other.getReduction() != ReductionKind::Sum ||
+        add->getBlock() != reduce->getBlock() || other->getBlock() != reduce->getBlock() ||
+        other.getAccumulateAttr() != reduce.getAccumulateAttr() ||
         other.getChannelId().has_value() != reduce.getChannelId().has_value() ||
         other->getDiscardableAttr(BraidDialect::getGroupKeyAttrName()) !=
             reduce->getDiscardableAttr(BraidDialect::getGroupKeyAttrName()) ||

@@ -3,7 +3,7 @@
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives=max-bytes=48 | FileCheck %s --check-prefix=BYTES
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives=max-count=2 | FileCheck %s --check-prefix=COUNT
-// RUN: braid-opt %s -split-input-file --braid-fuse-collectives --remarks-filter=braid-fuse-collectives 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: braid-opt %s -split-input-file --braid-fuse-collectives --remarks-filter=braid-fuse-collectives -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // CHECK-LABEL: func @locations_and_attributes
 // CHECK: braid.reduce_scatter sum %arg0, %arg1, %arg2 dims = [0, 1, 0] groups = #braid.groups<{{\[\[}}0, 1]]>

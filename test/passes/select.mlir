@@ -2,11 +2,11 @@
 //
 // RUN: braid-opt %s --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml" > %t.mlir
 // RUN: FileCheck %s < %t.mlir
-// RUN: braid-opt %s --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml" --remarks-filter="braid-.*" 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: braid-opt %s --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml" --remarks-filter="braid-.*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 //
 // A second run keeps fresh plans; on another cluster they are stale and replaced.
 // RUN: braid-opt %t.mlir --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml" | diff %t.mlir -
-// RUN: braid-opt %t.mlir --braid-select-algorithms="cluster=%clusters/h100-roce-4x2.yaml" --remarks-filter="braid-.*" 2>&1 | FileCheck %s --check-prefix=STALE
+// RUN: braid-opt %t.mlir --braid-select-algorithms="cluster=%clusters/h100-roce-4x2.yaml" --remarks-filter="braid-.*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=STALE
 // RUN: braid-opt %s --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml engine=braid quantile=0.99" | FileCheck %s --check-prefix=BRAID
 // RUN: not braid-opt %s --braid-select-algorithms 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not braid-opt %s --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml quantile=1.5" 2>&1 | FileCheck %s --check-prefix=QUANTILE

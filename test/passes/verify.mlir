@@ -89,8 +89,7 @@ module @v3_cap attributes {braid.certificate = {in_flight = 1 : i64}, mhlo.num_p
 // -----
 
 module @v4 attributes {mhlo.num_partitions = 2 : i32} {
-  func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-    // expected-note @below {{which started here}}
+  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
     // expected-note @below {{which started here}}
     %t = braid.start(%x = %a) : tensor<4xf32> {
       %r = braid.all_reduce sum %x groups = #braid.groups<[[0, 1]]> {plan = #braid.plan<engine = nccl, algorithm = "ring", fingerprint = "0">} : tensor<4xf32>
@@ -98,6 +97,20 @@ module @v4 attributes {mhlo.num_partitions = 2 : i32} {
     }
     // expected-error @below {{plan rule V4: in flight here, expected nothing, since it has effects or is not known, got a collective}}
     "stablehlo.custom_call"() <{call_target_name = "print", has_side_effect = true}> : () -> ()
+    %1 = braid.wait %t, %a : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module @v4_call attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    // expected-note @below {{which started here}}
+    %t = braid.start(%x = %a) : tensor<4xf32> {
+      %r = braid.all_reduce sum %x groups = #braid.groups<[[0, 1]]> {plan = #braid.plan<engine = nccl, algorithm = "ring", fingerprint = "0">} : tensor<4xf32>
+      braid.yield %r : tensor<4xf32>
+    }
     // expected-error @below {{plan rule V4: in flight here, expected nothing, since it communicates, got a collective}}
     %0 = func.call @layer(%a) : (tensor<4xf32>) -> tensor<4xf32>
     %1 = braid.wait %t, %a : (tensor<4xf32>) -> tensor<4xf32>

@@ -1,7 +1,7 @@
 //===- PlanModule.h - plan a module without changing it ---------------------------------------------------------===//
 //
-// The analysis behind `braid-plan` and `braid-sim compare`: read the cluster, build the plain scheduling program from IR, try
-// every policy, bound the result. Changes nothing in the module.
+// The analysis behind `braid-plan` and `braid-sim compare`: read the cluster, build the plain scheduling program from
+// IR, try every policy, bound the result. Changes nothing in the module.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_PLANMODULE_H
 #define BRAID_PASSES_PLANMODULE_H
@@ -17,27 +17,27 @@ namespace mlir::braid {
 
 /// What a user asks for; every field but the cluster may stay at its default.
 struct PlanRequest {
-  std::string cluster;                  ///< file; empty: the module's braid.cluster attribute
+  std::string cluster; ///< file; empty: the module's braid.cluster attribute
   std::string engine = "nccl";
-  std::string objective = "training";   ///< or "serving"
-  std::optional<double> quantile;       ///< default: the cluster's profile
+  std::string objective = "training"; ///< or "serving"
+  std::optional<double> quantile;     ///< default: the cluster's profile
   std::string placement = "packed";
-  std::string memoryLimit;              ///< "80GiB"; empty: the device's memory
-  std::string computeProfile;           ///< JSON file with measured times by location; empty: roofline
-  std::string target = "stablehlo";     ///< who runs the result: "stablehlo" or "braid"
+  std::string memoryLimit;          ///< "80GiB"; empty: the device's memory
+  std::string computeProfile;       ///< JSON file with measured times by location; empty: roofline
+  std::string target = "stablehlo"; ///< who runs the result: "stablehlo" or "braid"
   uint64_t seed = 1;
 };
 
 /// One planned launch, for reports.
 struct PlannedCollective {
   std::string kind;
-  int64_t bytes = 0;                    ///< operand bytes per rank
+  int64_t bytes = 0; ///< operand bytes per rank
   int tensors = 1;
   int groupSize = 0;
-  std::string fabric;                   ///< "intra" or "inter"
+  std::string fabric; ///< "intra" or "inter"
   std::string algorithm, protocol;
-  ::braid::cost::Seconds price{};       ///< expected (mean over draws)
-  std::string runnerUp;                 ///< "tree/LL128 1.3 ms", empty when there is none
+  ::braid::cost::Seconds price{}; ///< expected (mean over draws)
+  std::string runnerUp;           ///< "tree/LL128 1.3 ms", empty when there is none
   ::braid::cost::PriceTerm why;
   std::string location;
 };
