@@ -129,3 +129,17 @@ func.func @all_to_all(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, t
   %1 = braid.all_to_all %b split = [0] concat = [0] groups = #braid.groups<[[0, 1]]> : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// The same ids in different spaces are different groups.
+// CHECK-LABEL: func @spaces
+// CHECK-COUNT-3: braid.all_reduce
+module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 2 : i32} {
+  func.func @spaces(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+    %0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> {id_space = #braid.id_space<replica>} : tensor<4xf32>
+    %1 = braid.all_reduce sum %b groups = #braid.groups<[[0, 1]]> {id_space = #braid.id_space<partition>} : tensor<4xf32>
+    %2 = braid.all_reduce sum %c groups = #braid.groups<[[0, 1]]> {id_space = #braid.id_space<replica_and_partition>} : tensor<4xf32>
+    return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+}

@@ -16,7 +16,7 @@
 // COUNT-LABEL: func @locations_and_attributes
 // COUNT: braid.reduce_scatter sum %arg0, %arg1 dims = [0, 1]
 // COUNT: braid.reduce_scatter sum %arg2 dims = [0]
-// REMARK-DAG: remark: [Passed] bucket | Category:braid-fuse-collectives | {{.*}}merged 3 reduce_scatter of 64 B into one launch, the last from c
+// REMARK-DAG: [Passed] bucket | Category:braid-fuse-collectives | {{.*}}merged 3 reduce_scatter of 64 B into one launch, the last from c
 func.func @locations_and_attributes(%a: tensor<4xf32>, %b: tensor<2x4xf32>, %c: tensor<4xf32>)
     -> (tensor<2xf32>, tensor<2x2xf32>, tensor<2xf32>) {
   %0 = braid.reduce_scatter sum %a dims = [0] groups = #braid.groups<[[0, 1]]> {braid.group_key = "g", my.note = "first"}
@@ -34,7 +34,7 @@ func.func @locations_and_attributes(%a: tensor<4xf32>, %b: tensor<2x4xf32>, %c: 
 // CHECK-LABEL: func @planned_and_variadic
 // CHECK-DAG: braid.all_reduce sum %arg0, %arg1, %arg3 groups
 // CHECK-DAG: braid.all_reduce sum %arg2 groups = {{.*}} {plan =
-// REMARK-DAG: remark: [Missed] bucket | Category:braid-fuse-collectives | {{.*}}not merged: it has a plan of its own
+// REMARK-DAG: [Missed] bucket | Category:braid-fuse-collectives | {{.*}}not merged: it has a plan of its own
 func.func @planned_and_variadic(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>, %d: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %0:2 = braid.all_reduce sum %a, %b groups = #braid.groups<[[0, 1]]> : tensor<4xf32>, tensor<4xf32>
@@ -51,7 +51,7 @@ func.func @planned_and_variadic(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor
 // CHECK: braid.all_reduce sum %arg0, %arg1 groups
 // CHECK: "stablehlo.custom_call"
 // CHECK: braid.all_reduce sum %arg2 groups
-// REMARK-DAG: remark: [Missed] barrier | Category:braid-fuse-collectives | {{.*}}nothing moves across stablehlo.custom_call: it has effects
+// REMARK-DAG: [Missed] barrier | Category:braid-fuse-collectives | {{.*}}nothing moves across stablehlo.custom_call: it has effects
 module attributes {} {
   func.func @barrier(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
     %0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
@@ -65,7 +65,7 @@ module attributes {} {
 // -----
 
 // A collective that depends on another through computation, said so.
-// REMARK-DAG: remark: [Missed] bucket | Category:braid-fuse-collectives | {{.*}}one depends on the other
+// REMARK-DAG: [Missed] bucket | Category:braid-fuse-collectives | {{.*}}one depends on the other
 func.func @dependent(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
   %1 = arith.mulf %0, %0 : tensor<4xf32>
