@@ -38,7 +38,7 @@ Seconds cheapestOfAllBytes(const Pricer &pricer, CollectiveSpec spec, int parts)
 class BlockBound {
 public:
   BlockBound(const Block &block, const Pricer &pricer, const std::vector<Bound> &callees)
-      : block(block), pricer(pricer) {
+      : block(block), pricer(pricer), callees(callees) {
     for (const Task &task : block.tasks) {
       if (task.kind == Task::Collective)
         durations.push_back(pricer.candidates(task.spec).front().time);
@@ -67,6 +67,13 @@ public:
     }
     if (!segments.empty() && segments.back() > 0)
       total.witness = "parts between barriers, the largest: " + total.witness;
+    for (size_t i = 0; i < block.tasks.size(); ++i) // what a nested block says explains more
+      if (block.tasks[i].kind == Task::Nested && durations[i] >= 0.5 * total.time && total.time.value > 0) {
+        const std::string &inner = callees[block.tasks[i].block].witness;
+        int share = int(100 * (durations[i] / total.time) + 0.5);
+        total.witness = share == 100 ? inner : std::to_string(share) + " % in " + block.tasks[i].name + ": " + inner;
+        break;
+      }
     return total;
   }
 
@@ -209,6 +216,7 @@ private:
 
   const Block &block;
   const Pricer &pricer;
+  const std::vector<Bound> &callees;
   std::vector<Seconds> durations;
 };
 

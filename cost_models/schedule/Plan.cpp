@@ -26,7 +26,7 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
     if (policy == Policy::NoOverlap && options.memoryLimit.value > 0 && last.peak.bytes > options.memoryLimit)
       return aboveLimit(program, last, options.memoryLimit);
   }
-  PolicyResult best = searchPlan(program, pricer, options, result.policies);
+  PolicyResult best = searchPlan(program, pricer, options, result.policies, &result.alternatives);
   ListOptions rules;
   rules.inFlight = options.inFlight;
   rules.memoryLimit = options.memoryLimit;

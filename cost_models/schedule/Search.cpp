@@ -1,7 +1,9 @@
 //===- Search.cpp - bucket rules, scheduled and priced ----------------------------------------------------------===//
-//   1. Bucket caps of 1 to 256 MiB, walking in the order of the text or of readiness, closing at or scanning past
-//      dependents: scheduled, played without noise. Rules that give equal buckets are tried once.
+//
+//   1. No buckets, and caps of 1 to 256 MiB, walking in the order of the text or of readiness, closing at or scanning
+//      past dependents: scheduled, played without noise. Rules that give equal buckets are tried once.
 //   2. The best of each cap with a small first bucket, keeping the program's order of compute, waiting for lanes.
+//      Of all these, each block's own best (a loop body may want other buckets than what is around it).
 //   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
 //      favour few, bandwidth tails many), so every size stays in until here.
 //   4. The best three of those, with the engine's algorithms and with those best by the objective: by the objective in
@@ -27,11 +29,13 @@ struct Variant {
   bool objectiveAlgorithms = false;
 
   std::string text() const {
-    std::string text = std::to_string(rule.cap.value / mebibyte) + " MiB";
+    std::string text = rule.cap.value ? std::to_string(rule.cap.value / mebibyte) + " MiB" : "per tensor";
     if (rule.firstCap.value)
       text += ", the first " + std::to_string(rule.firstCap.value / mebibyte) + " MiB";
-    text += rule.byReadiness || rule.firstCap.value ? ", in order of readiness" : ", in order of the text";
-    text += rule.scanPastDependents ? ", scanning past dependents" : ", closing at dependents";
+    if (rule.cap.value) {
+      text += rule.byReadiness || rule.firstCap.value ? ", in order of readiness" : ", in order of the text";
+      text += rule.scanPastDependents ? ", scanning past dependents" : ", closing at dependents";
+    }
     if (!fillWaits)
       text += ", compute in program order";
     if (patience > 0)
@@ -42,9 +46,20 @@ struct Variant {
 };
 
 struct Trial {
-  Variant variant;
+  std::vector<Variant> variants; // of each block
   Schedule schedule;
   Seconds score;
+
+  std::string text(const Program &program) const {
+    std::string text;
+    bool uniform = true;
+    for (const Variant &variant : variants)
+      uniform &= variant.text() == variants.front().text();
+    for (size_t b = 0; b < variants.size() && !uniform; ++b)
+      if (!schedule.blocks[b].buckets.empty())
+        text += (text.empty() ? "by block: " : "; ") + program.blocks[b].name + ": " + variants[b].text();
+    return uniform ? variants.front().text() : text;
+  }
 };
 
 class Search {
@@ -52,8 +67,8 @@ public:
   Search(const Program &program, const Pricer &pricer, const PlanOptions &options)
       : program(program), pricer(pricer), options(options) {}
 
-  PolicyResult run(const std::vector<PolicyResult> &baselines) {
-    std::vector<Trial> finalists = byCap();
+  PolicyResult run(const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives) {
+    std::vector<Trial> finalists = candidates();
     SampleOptions few = options.sampling;
     few.samples = std::min(few.samples, 200);
     few.jobs = std::min(few.jobs, 24);
@@ -64,63 +79,83 @@ public:
     if (finalists.size() > 3)
       finalists.resize(3);
     for (size_t i = 0, count = finalists.size(); i < count; ++i) {
-      Variant variant = finalists[i].variant;
-      variant.objectiveAlgorithms = true;
-      tryOne(variant, finalists);
+      std::vector<Variant> variants = finalists[i].variants;
+      for (Variant &variant : variants)
+        variant.objectiveAlgorithms = true;
+      tryOne(variants, finalists);
     }
 
-    PolicyResult best;
-    bool found = false;
-    auto launches = [](const Schedule &schedule) {
-      size_t count = 0;
-      for (const BlockSchedule &block : schedule.blocks)
-        count += block.buckets.size();
-      return count;
+    struct Offer {
+      Alternative summary;
+      const Schedule *schedule;
     };
+    std::vector<Offer> offers;
     auto offer = [&](const Schedule &schedule, Seconds value, const std::string &rule) {
-      if (found &&
-          (value > best.objective || (value == best.objective && launches(schedule) >= launches(best.schedule))))
-        return;
-      best.schedule = schedule;
-      best.objective = value;
-      best.rule = rule;
-      found = true;
+      int64_t launches = 0;
+      for (const BlockSchedule &block : schedule.blocks)
+        launches += int64_t(block.buckets.size());
+      offers.push_back({{rule, value, launches}, &schedule});
     };
-    for (Trial &trial : finalists)
+    for (const Trial &trial : finalists)
       offer(trial.schedule, objective(program, trial.schedule, pricer, options.objective, options.sampling),
-            trial.variant.text());
+            trial.text(program));
     for (const PolicyResult &baseline : baselines)
       if (fits(baseline.schedule))
         offer(baseline.schedule, baseline.objective, std::string("as ") + name(baseline.policy));
+    auto better = [](const Offer &a, const Offer &b) {
+      return a.summary.objective == b.summary.objective ? a.summary.collectives < b.summary.collectives
+                                                        : a.summary.objective < b.summary.objective;
+    };
+    PolicyResult best;
     best.policy = Policy::Braid;
-    if (found)
-      measure(best, program, pricer, options);
+    auto winner = std::min_element(offers.begin(), offers.end(), better); // the first of equals
+    if (winner == offers.end())
+      return best;
+    best.schedule = *winner->schedule;
+    best.rule = winner->summary.rule;
+    measure(best, program, pricer, options);
+    if (alternatives) {
+      offers.erase(winner);
+      for (const Offer &other : offers)
+        alternatives->push_back(other.summary);
+      std::sort(alternatives->begin(), alternatives->end(), [](const Alternative &a, const Alternative &b) {
+        return a.objective == b.objective ? a.rule < b.rule : a.objective < b.objective;
+      });
+    }
     return best;
   }
 
 private:
-  static void sortByScore(std::vector<Trial> &trials) {
-    std::sort(trials.begin(), trials.end(), [](const Trial &a, const Trial &b) {
-      return a.score == b.score ? a.variant.rule.cap < b.variant.rule.cap : a.score < b.score; // one trial per cap
+  static void sortByScore(std::vector<Trial> &trials) { // the order of caps decides between equals
+    std::vector<size_t> order(trials.size());
+    for (size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return trials[a].score == trials[b].score ? a < b : trials[a].score < trials[b].score;
     });
+    std::vector<Trial> sorted;
+    for (size_t i : order)
+      sorted.push_back(std::move(trials[i]));
+    trials = std::move(sorted);
   }
 
   bool fits(const Schedule &schedule) const {
     return options.memoryLimit.value <= 0 || peakMemory(program, schedule).bytes <= options.memoryLimit;
   }
 
-  /// The best trial of each cap, without noise.
-  std::vector<Trial> byCap() {
+  /// The best trial of each cap without noise, and, where several blocks communicate, the best of each block together.
+  std::vector<Trial> candidates() {
     std::map<int64_t, Trial> best;
     auto keep = [&](std::vector<Trial> &trials) {
       for (Trial &trial : trials) {
-        auto [place, first] = best.try_emplace(trial.variant.rule.cap.value, trial);
+        auto [place, first] = best.try_emplace(trial.variants.front().rule.cap.value, trial);
         if (!first && trial.score < place->second.score)
           place->second = std::move(trial);
       }
       trials.clear();
     };
     std::vector<Trial> trials;
+    tryEverywhere({}, trials); // per tensor
     for (int64_t cap = 1; cap <= 256; cap *= 2)
       for (bool byReadiness : {true, false})
         for (bool scan : {true, false}) {
@@ -128,38 +163,50 @@ private:
           variant.rule.cap = {cap * mebibyte};
           variant.rule.byReadiness = byReadiness;
           variant.rule.scanPastDependents = scan;
-          tryOne(variant, trials);
+          tryEverywhere(variant, trials);
         }
     keep(trials);
     std::vector<Variant> bases;
     for (auto &[cap, trial] : best)
-      bases.push_back(trial.variant);
+      bases.push_back(trial.variants.front());
     for (const Variant &base : bases) {
       for (int64_t first : {1, 8})
         if (first * mebibyte < base.rule.cap.value) {
           Variant variant = base;
           variant.rule.firstCap = {first * mebibyte};
-          tryOne(variant, trials);
+          tryEverywhere(variant, trials);
         }
       Variant variant = base;
       variant.patience = 1;
-      tryOne(variant, trials);
+      tryEverywhere(variant, trials);
       variant.patience = 0;
       variant.fillWaits = false;
-      tryOne(variant, trials);
+      tryEverywhere(variant, trials);
     }
     keep(trials);
     std::vector<Trial> result;
     for (auto &[cap, trial] : best)
       result.push_back(std::move(trial));
+    std::vector<Variant> byBlock;
+    for (const BestOfBlock &block : bestOfBlock)
+      byBlock.push_back(block.variant);
+    if (!byBlock.empty())
+      tryOne(byBlock, result);
     return result;
   }
 
-  /// Adds the variant's schedule, scored without noise, unless it was tried before or does not fit.
-  void tryOne(const Variant &variant, std::vector<Trial> &trials) {
+  void tryEverywhere(const Variant &variant, std::vector<Trial> &trials) {
+    tryOne(std::vector<Variant>(program.blocks.size(), variant), trials);
+  }
+
+  /// Adds the schedule, scored without noise, unless it was tried before or does not fit.
+  void tryOne(const std::vector<Variant> &variants, std::vector<Trial> &trials) {
     std::vector<std::vector<Bucket>> buckets;
-    std::vector<int> signature{variant.fillWaits, int(variant.patience * 16), variant.objectiveAlgorithms};
-    for (const Block &block : program.blocks) {
+    std::vector<int> signature;
+    for (size_t b = 0; b < program.blocks.size(); ++b) {
+      const Block &block = program.blocks[b];
+      const Variant &variant = variants[b];
+      signature.insert(signature.end(), {-1000, variant.fillWaits, int(variant.patience * 16)});
       buckets.push_back(bucketize(block, variant.rule));
       if (variant.objectiveAlgorithms)
         for (Bucket &bucket : buckets.back())
@@ -168,32 +215,43 @@ private:
         signature.insert(signature.end(), bucket.tasks.begin(), bucket.tasks.end());
         signature.push_back(-1 - bucket.candidate);
       }
-      signature.push_back(-1000);
     }
     if (!tried.insert(std::move(signature)).second)
       return;
 
-    ListOptions list;
-    list.inFlight = options.inFlight;
-    list.fillWaits = variant.fillWaits;
-    list.patience = variant.patience;
-    Trial trial{variant, make(buckets, list), {}};
+    std::vector<Seconds> times;
+    Trial trial{variants, make(buckets, variants, {}, times), {}};
     if (!fits(trial.schedule)) {
-      list.memoryLimit = options.memoryLimit;
-      trial.schedule = make(buckets, list);
+      trial.schedule = make(buckets, variants, options.memoryLimit, times);
       if (!fits(trial.schedule))
         return;
     }
     trial.score = playWithoutNoise(program, trial.schedule, pricer).total;
+    bestOfBlock.resize(program.blocks.size());
+    for (size_t b = 0; b < times.size(); ++b) { // a block's own time: nested blocks run alone and add up
+      Seconds own = times[b];
+      for (const Task &task : program.blocks[b].tasks)
+        if (task.kind == Task::Nested)
+          own = own - task.trips * times[task.block];
+      if (!bestOfBlock[b].known || own < bestOfBlock[b].own)
+        bestOfBlock[b] = {true, own, variants[b]};
+    }
     trials.push_back(std::move(trial));
   }
 
-  Schedule make(const std::vector<std::vector<Bucket>> &buckets, ListOptions list) const {
+  Schedule make(const std::vector<std::vector<Bucket>> &buckets, const std::vector<Variant> &variants,
+                Bytes memoryLimit, std::vector<Seconds> &times) const {
     Schedule schedule;
-    std::vector<Seconds> times;
-    list.times = &times;
-    for (size_t b = 0; b < buckets.size(); ++b)
+    times.clear();
+    for (size_t b = 0; b < buckets.size(); ++b) {
+      ListOptions list;
+      list.inFlight = options.inFlight;
+      list.fillWaits = variants[b].fillWaits;
+      list.patience = variants[b].patience;
+      list.memoryLimit = memoryLimit;
+      list.times = &times;
       schedule.blocks.push_back(listSchedule(program, int(b), buckets[b], pricer, list));
+    }
     return schedule;
   }
 
@@ -221,12 +279,19 @@ private:
   const Pricer &pricer;
   const PlanOptions &options;
   std::set<std::vector<int>> tried;
+  struct BestOfBlock {
+    bool known = false;
+    Seconds own;
+    Variant variant;
+  };
+  std::vector<BestOfBlock> bestOfBlock;
   std::map<const std::vector<Candidate> *, int> algorithms; // the pricer's answers live as long as it does
 };
 
 } // namespace
 
 PolicyResult braid::cost::searchPlan(const Program &program, const Pricer &pricer, const PlanOptions &options,
-                                     const std::vector<PolicyResult> &baselines) {
-  return Search(program, pricer, options).run(baselines);
+                                     const std::vector<PolicyResult> &baselines,
+                                     std::vector<Alternative> *alternatives) {
+  return Search(program, pricer, options).run(baselines, alternatives);
 }

@@ -16,7 +16,7 @@ void measure(PolicyResult &result, const Program &program, const Pricer &pricer,
 /// worse than the best baseline within the limit, since those are candidates. Ties go to fewer launches, then to the
 /// earlier one.
 PolicyResult searchPlan(const Program &program, const Pricer &pricer, const PlanOptions &options,
-                        const std::vector<PolicyResult> &baselines);
+                        const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives = nullptr);
 
 } // namespace braid::cost
 

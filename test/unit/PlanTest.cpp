@@ -77,6 +77,14 @@ TEST_CASE("plan: every policy, verified, the last never worse than the best, bou
       // Communication and compute contend here: the plan beats what people run.
       CHECK(result->braid().objective.value < 0.999 * result->policies[3].objective.value);
 
+      // The margin: what else came to the last round, best first.
+      REQUIRE(result->alternatives.size() >= 5);
+      for (size_t i = 0; i < result->alternatives.size(); ++i) {
+        CHECK(result->alternatives[i].objective >= result->braid().objective);
+        if (i)
+          CHECK(result->alternatives[i].objective >= result->alternatives[i - 1].objective);
+      }
+
       Result<PlanResult> again = plan(program, pricer, options);
       CHECK(again->braid().objective == result->braid().objective);
       CHECK(again->braid().rule == result->braid().rule);
@@ -111,6 +119,32 @@ TEST_CASE("plan: no collectives, no tasks, no blocks") {
   REQUIRE(empty);
   CHECK(empty->braid().total.value == 0);
   CHECK(!plan(Program{}, pricer, {}));
+}
+
+TEST_CASE("plan: a loop body may want other buckets than what is around it") {
+  // In the loop each reduction hides behind its own kernel; around it forty tiny ones are best sent as one.
+  Task loop = compute("loop", 0);
+  loop.kind = Task::Nested;
+  loop.block = 0;
+  loop.trips = 20;
+  Program program;
+  program.ranks = 8;
+  Block body{"body", {}, {}};
+  for (int i = 0; i < 6; ++i) {
+    body.tasks.push_back(compute("g", 600, i ? std::vector<int>{2 * i - 2} : std::vector<int>{}));
+    body.tasks.push_back(collective("r", 1 << 18, {2 * i}));
+  }
+  program.blocks.push_back(body);
+  Block around{"around", {loop}, {}};
+  for (int i = 0; i < 40; ++i)
+    around.tasks.push_back(collective("t", 1 << 10, {0}));
+  program.blocks.push_back(around);
+  Pricer pricer = smallPricer(false, BucketForm::Copies);
+  Result<PlanResult> result = plan(program, pricer, {});
+  REQUIRE(result);
+  CHECK_THAT(result->braid().rule, Contains("by block: body: ") && Contains("; around: "));
+  CHECK(result->braid().schedule.blocks[0].buckets.size() == 6);
+  CHECK(result->braid().schedule.blocks[1].buckets.size() == 1);
 }
 
 TEST_CASE("plan: loops multiply what is executed, not what is written") {

@@ -211,8 +211,16 @@ struct PlanOptions {
   int inFlight = 1;
 };
 
+/// A schedule that came to the last round and lost.
+struct Alternative {
+  std::string rule;
+  Seconds objective;
+  int64_t collectives = 0;   ///< launches in the text
+};
+
 struct PlanResult {
   std::vector<PolicyResult> policies; ///< every baseline, then braid last
+  std::vector<Alternative> alternatives; ///< best first: the margin by which the plan won
   Bound bound;
   const PolicyResult &braid() const { return policies.back(); }
 };
