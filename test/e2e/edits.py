@@ -210,4 +210,24 @@ def swapped_results(text):
             skip += 1
 
 
+def longer_chain(text):
+    """Not wrong, but slow: a collective waits for an independent one at the end of the longest chain. Values stay the same."""
+    def edit(module):
+        from jaxlib.mlir import ir
+        from braid_jax import numbering
+        ops = operations(module, "all_reduce")
+        levels = [level for level, _ in numbering.levels_of(module, 8)]
+        if len(levels) != len(ops):
+            raise NoPlace("other collectives than all_reduces, or equal ones")
+        for last, other in ((a, b) for i, a in enumerate(ops) for b in ops[i + 1:] if levels[i] == max(levels)):
+            kind = other.operands[0].type
+            if last.results[0].type == kind:
+                with ir.InsertionPoint(other):
+                    zero = ir.Operation.create("stablehlo.subtract", [kind], [last.results[0]] * 2).results[0]
+                    other.operands[0] = ir.Operation.create("stablehlo.add", [kind], [other.operands[0], zero]).results[0]
+                return
+        raise NoPlace("no two all_reduces of one type")
+    return edited(text, edit)
+
+
 BROKEN = {"a wrong group": wrong_group, "a dropped operand": dropped_operand, "swapped results": swapped_results}

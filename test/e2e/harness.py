@@ -66,7 +66,7 @@ def main(file):
             note = c() or ""
         except Exception as error:  # every check runs, whatever the one before did
             failed.append(c.__name__)
-            note = "FAILED: " + (str(error) if isinstance(error, Failed) else traceback.format_exc())
+            note = "FAILED: " + (str(error) if type(error).__name__ in ("Failed", "BraidJaxError") else traceback.format_exc())
         print(f"{time.monotonic() - started:5.1f}s {c.__name__}: {note}", flush=True)
     print(f"{os.path.basename(file)}: {len(chosen) - len(failed)} passed, {len(failed)} failed")
     sys.exit(1 if failed or not chosen else 0)

@@ -1,28 +1,52 @@
 #!/usr/bin/env python3
-"""Models through the whole tool: export, plan with braid-opt, load, call. The planned callable gives the results of the
-original, has the collectives of its plan when compiled, and no more of them than before."""
+"""Models through the whole tool: export, plan with braid-opt, load, call.
+
+Each model goes through the default pipeline, and through fusion and overlap alone (which fuse and start early whether it pays
+or not). The loaded callable gives the results and shardings of the original, and what XLA compiled of it has the collectives
+of the planned text.
+"""
 import os
+import subprocess
 
 from harness import CLUSTERS, check, expect, main, values_for
 import braid_jax
 
 braid_jax.use_host_devices(8)
 import models  # noqa: E402
+from braid_jax import collectives, numbering, planning, program, running  # noqa: E402
 
 CLUSTER = os.path.join(CLUSTERS, "h100-ib-ndr-1x8.yaml")
 TOLERANCE = 2e-6
 
 
+def fused_and_overlapped(text):
+    done = subprocess.run([planning.find_braid_opt(), "--braid-import", "--braid-fuse-collectives", "--braid-overlap-collectives", "--braid-export",
+                           "--mlir-print-op-generic"], input=text, capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr[-500:])
+    return done.stdout
+
+
+def kept_by(text):
+    """The collectives of a text that XLA must keep."""
+    from jaxlib.mlir import ir
+    with program.context(), ir.Location.unknown():
+        return numbering.collectives_of(program.parse(text), models.DEVICES)
+
+
 def through_the_tool(name):
     def run():
         jitted, shapes = models.PROGRAMS[name]()
-        text = braid_jax.export(jitted, *shapes)
-        planned = braid_jax.plan(text, cluster=CLUSTER, engine="nccl", target="stablehlo")
-        report = braid_jax.compare(text, planned, rtol=TOLERANCE)
-        expect(report, report)
-        called = braid_jax.compare_callables(jitted, braid_jax.load(planned, like=(jitted, shapes)), values_for(shapes), rtol=TOLERANCE)
-        expect(called, called)
-        return f"{report.notes[0].split('compiled')[1].strip()} -> {report.notes[1].split('compiled')[1].strip()}; {called.lines()[-1]}"
+        text, values = braid_jax.export(jitted, *shapes), values_for(shapes)
+        said = [collectives.summary(kept_by(text))]
+        for changed in (braid_jax.plan(text, cluster=CLUSTER, engine="nccl"), fused_and_overlapped(text)):
+            loaded = braid_jax.load(changed, like=(jitted, shapes)).lower(*shapes).compile(compiler_options=running.KEEP_COLLECTIVES)
+            compiled = collectives.of_compiled(loaded.runtime_executable().hlo_modules()[0].to_string(), models.DEVICES)
+            lines = collectives.difference(kept_by(changed), compiled)
+            expect(not lines, f"compiled HLO against the planned text: {lines[:3]}")
+            report = braid_jax.compare_callables(jitted, loaded, values, rtol=TOLERANCE)
+            expect(report, report)
+            said.append(f"{collectives.summary(compiled)} ({'bitwise' if not report.moved else f'{report.worst:.0e}'})")
+        return " -> ".join(said)
     run.__name__ = name
     return check(run)
 

@@ -153,15 +153,15 @@ def compare(original, changed, *, seed=0, rtol=None, expect_bitwise=False, plan=
 def compare_callables(original, changed, args, *, rtol=None, expect_bitwise=False):
     """Call two functions with the same arguments and compare every leaf of their results, on every device, and its sharding."""
     import jax
-    leaves = lambda out: [leaf for leaf in jax.tree.leaves(out)]
-    parts = lambda leaf: [np.asarray(s.data) for s in sorted(leaf.addressable_shards, key=lambda s: s.device.id)]
-    one, again, two = leaves(original(*args)), leaves(original(*args)), leaves(changed(*args))
     report = Report()
-    trees = [str(jax.tree.structure(jax.eval_shape(f, *args))) for f in (original, changed)]
+    one, again, two = original(*args), original(*args), changed(*args)
+    trees = [jax.tree.structure(out) for out in (one, two)]
     if trees[0] != trees[1]:
         report.problems.append(f"result tree: expected {trees[0]}, got {trees[1]}")
-    for i, (a, b) in enumerate(zip(one, two)):
+    for i, (a, b) in enumerate(zip(jax.tree.leaves(one), jax.tree.leaves(two))):
         if not a.sharding.is_equivalent_to(b.sharding, a.ndim):
             report.problems.append(f"output {i}: expected sharding {a.sharding}, got {b.sharding}")
-    check_oracle(report, [parts(a) for a in one], [parts(a) for a in again])
-    return judge(report, [parts(a) for a in one], [parts(b) for b in two], rtol, expect_bitwise)
+    parts = lambda out: [[np.asarray(s.data) for s in sorted(leaf.addressable_shards, key=lambda s: s.device.id)]
+                         for leaf in jax.tree.leaves(out)]
+    check_oracle(report, parts(one), parts(again))
+    return judge(report, parts(one), parts(two), rtol, expect_bitwise)

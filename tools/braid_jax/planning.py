@@ -33,9 +33,9 @@ def _option(name, value):
     return f"{name.replace('_', '-')}=" + (f"'{text}'" if " " in text else text)
 
 
-def plan(text, cluster=None, engine=None, braid_opt=None, what="the program", **options):
+def plan(text, cluster=None, engine=None, target="stablehlo", braid_opt=None, what="the program", **options):
     """The planned program as text. Options are those of braid-default-pipeline, with _ for -: objective="serving",
-    quantile=0.95, memory_limit="80GiB", target="braid", sidecar="xla.json" and so on. What braid-opt complains of is
+    quantile=0.95, memory_limit="80GiB", sidecar="xla.json" and so on. target="braid" stops before the export. What braid-opt complains of is
     raised; its remarks go to stderr."""
     if not program.is_generic(text):
         raise BraidJaxError(f"{what}: expected StableHLO in generic form, got another spelling; "
@@ -44,6 +44,7 @@ def plan(text, cluster=None, engine=None, braid_opt=None, what="the program", **
         options = {"cluster": cluster, **options}
     if engine is not None:
         options["engine"] = engine
+    options["target"] = target
     pipeline = " ".join(_option(n, v) for n, v in options.items())
     with tempfile.TemporaryDirectory(prefix="braid-jax-") as folder:
         source, target = os.path.join(folder, "in.mlir"), os.path.join(folder, "out.mlir")
