@@ -158,6 +158,7 @@ FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request) {
     return failure();
   ModulePlan plan;
   plan.ranks = modelled->model.ranks.ranks();
+  plan.openQuestions = modelled->model.openQuestions;
   plan.options = modelled->options;
   if (modelled->pricer)
     plan.collectives = plannedCollectives(modelled->model, modelled->result.braid().schedule, *modelled->pricer);

@@ -2,6 +2,7 @@
 #include "analysis/Certificate.h"
 #include "analysis/ModelledPlan.h"
 #include "analysis/Remarks.h"
+#include "braid/passes/Fingerprint.h"
 #include "braid/passes/Passes.h"
 #include "transforms/ApplySchedule.h"
 #include "transforms/PlanRemarks.h"
@@ -18,6 +19,8 @@ struct Plan : impl::BraidPlanBase<Plan> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(forgetStalePlans(module)))
+      return signalPassFailure();
     FailureOr<ModelledPlan> plan = modelAndPlan(module, request(), getArgumentName());
     if (failed(plan))
       return signalPassFailure();
@@ -30,8 +33,8 @@ struct Plan : impl::BraidPlanBase<Plan> {
     explain(*plan, chosen);
     const cost::Pricer &pricer = *plan->pricer;
     applySchedule(plan->model, chosen.schedule, [&](int block, int bucket, CollectiveOpInterface op) {
-      if (hasFixedPlan(op))
-        return;
+      if (op.getPlanAttr())
+        return; // a fresh one from before; a merged collective has none
       const cost::Bucket &members = chosen.schedule.blocks[block].buckets[bucket];
       cost::CollectiveSpec spec = cost::mergedSpec(plan->model.program.blocks[block], members);
       writePlan(op, pricer.engine(), pricer.candidates(spec)[members.candidate], plan->cluster.hash);
@@ -54,8 +57,23 @@ private:
     return asked;
   }
 
-  /// A fresh plan from before; a merged collective has none.
-  static bool hasFixedPlan(CollectiveOpInterface op) { return bool(op.getPlanAttr()); }
+  /// A stale plan is never used: what can be planned again will be, what cannot (in flight already) is left without.
+  LogicalResult forgetStalePlans(ModuleOp module) {
+    FailureOr<cost::Cluster> read = failure();
+    WalkResult walked = module->walk([&](CollectiveOpInterface op) {
+      if (!op.getPlanAttr())
+        return WalkResult::advance();
+      if (failed(read) && failed(read = readJobCluster(module, cluster)))
+        return WalkResult::interrupt();
+      if (!hasFreshPlan(op, read->hash)) {
+        remarkMissed(op->getLoc(), getArgumentName(), "stale-plan",
+                     "its plan was made for other bytes, types, groups or another cluster: it is dropped");
+        op.setPlanAttr({});
+      }
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
 
   void explain(const ModelledPlan &plan, const cost::PolicyResult &chosen) {
     if (!remarksWanted(&getContext()))

@@ -10,6 +10,12 @@
 // RUN: braid-opt %t.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-4x2.yaml" | grep -v braid.certificate > %t.again
 // RUN: grep -v braid.certificate %t.mlir | diff - %t.again
 //
+// For another cluster the plans are stale: dropped and, where the collective is not in flight already, made anew.
+// RUN: braid-opt %s --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml" -o %t.selected.mlir
+// RUN: braid-opt %t.selected.mlir --braid-plan="cluster=%clusters/h100-roce-4x2.yaml" --braid-verify-plan="cluster=%clusters/h100-roce-4x2.yaml" --remarks-filter="braid-plan" -o %t.other.mlir 2>&1 | FileCheck %s --check-prefix=STALE
+// RUN: FileCheck %s --check-prefix=OTHER < %t.other.mlir
+// RUN: braid-opt %t.mlir --braid-plan="cluster=%clusters/h100-roce-4x2.yaml" --braid-verify-plan="cluster=%clusters/h100-roce-4x2.yaml" -o /dev/null
+//
 // RUN: braid-opt %s --braid-plan="cluster=%clusters/h100-ib-ndr-4x2.yaml target=braid engine=braid objective=serving quantile=0.75" | FileCheck %s --check-prefix=BRAID
 // RUN: not braid-opt %s --braid-plan="cluster=%clusters/h100-ib-ndr-4x2.yaml objective=fast" 2>&1 | FileCheck %s --check-prefix=OBJECTIVE
 
@@ -22,6 +28,9 @@
 // CHECK: braid.all_reduce sum %{{.*}}, %{{.*}} groups = {{.*}}plan = #
 // CHECK: "stablehlo.dot"
 // CHECK: braid.wait
+// STALE-COUNT-7: [Missed] stale-plan | Category:braid-plan | {{.*}}it is dropped
+// OTHER: cluster = "h100-roce-4x2"
+// OTHER: braid.all_reduce sum %{{.*}}, %{{.*}} groups
 // BRAID: engine = braid
 // BRAID: objective = "serving"
 // BRAID-SAME: quantile = 7.500000e-01

@@ -49,6 +49,7 @@ struct ModulePlan {
   ::braid::cost::PlanResult result;
   ::braid::cost::PlanOptions options;
   std::vector<PlannedCollective> collectives; ///< of the braid policy, in issue order
+  std::vector<std::string> openQuestions;     ///< why the order of collectives is not certified; empty: it is
 };
 
 /// Errors are emitted on the module. A module without collectives gives a plan with an empty `collectives`.
