@@ -118,7 +118,7 @@ def command_line():
             ("compare", mlp, os.path.join(DATA, "moe_ep8.mlir")): "different signatures",
             ("compare", mlp, mlp, "--plan", write("plan.json", "{")): "expected the JSON",
             ("plan", pretty, "--cluster", "x.yaml"): "generic form",
-            ("plan", mlp, "--cluster", "x.yaml"): "braid-opt: not in",
+            ("plan", mlp, "--cluster", "x.yaml"): "braid-opt: not in BRAID_BIN",
             ("export", "nothing"): "expected MODULE:FUNCTION",
             ("export", os.path.join(ROOT, "test/e2e/models.py") + ":nothing"): "has no 'nothing'",
             ("export", os.path.join(ROOT, "test/e2e/models.py") + ":mlp", "-o", "/nonexistent/out.mlir"): "can't write it",

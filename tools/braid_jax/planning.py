@@ -16,12 +16,10 @@ def find_braid_opt(given=None):
             return given
         raise BraidJaxError(f"braid-opt: expected a program, got '{given}'")
     checkout = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin")
-    for folder in filter(None, (os.environ.get("BRAID_BIN"), checkout)):
-        if os.access(os.path.join(folder, "braid-opt"), os.X_OK):
-            return os.path.join(folder, "braid-opt")
-    found = shutil.which("braid-opt")
+    chosen = os.environ.get("BRAID_BIN")
+    found = shutil.which("braid-opt", path=chosen) if chosen else shutil.which("braid-opt", path=checkout) or shutil.which("braid-opt")
     if not found:
-        raise BraidJaxError("braid-opt: not in $BRAID_BIN, build/bin or PATH; build it with tools/scripts/build")
+        raise BraidJaxError(f"braid-opt: not in {f'BRAID_BIN={chosen}' if chosen else 'build/bin or PATH'}; build it with tools/scripts/build")
     return found
 
 
@@ -34,9 +32,12 @@ def _option(name, value):
 
 
 def plan(text, cluster=None, engine=None, target="stablehlo", braid_opt=None, what="the program", **options):
-    """The planned program as text. Options are those of braid-default-pipeline, with _ for -: objective="serving",
-    quantile=0.95, memory_limit="80GiB", sidecar="xla.json" and so on. target="braid" stops before the export. What braid-opt complains of is
-    raised; its remarks go to stderr."""
+    """The planned program as text.
+
+    Options are those of braid-default-pipeline, with _ for -: objective="serving", quantile=0.95, memory_limit="80GiB",
+    sidecar="xla.json" and so on; target="braid" stops before the export. What braid-opt complains of is raised, what it
+    remarks goes to stderr.
+    """
     if not program.is_generic(text):
         raise BraidJaxError(f"{what}: expected StableHLO in generic form, got another spelling; "
                             "`python -m braid_jax generic IN -o OUT` writes it in generic form")
