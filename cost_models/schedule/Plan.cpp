@@ -6,8 +6,12 @@ using namespace braid::cost;
 /// The program as written needs too much: no schedule of it can be expected to need less.
 static Error aboveLimit(const Program &program, const PolicyResult &written, Bytes limit) {
   Error error;
-  error.message = "memory of the program before planning, expected at most " + toString(limit) + ", got a peak of " +
-                  toString(written.peak.bytes);
+  std::string allowed = toString(limit), needed = toString(written.peak.bytes);
+  if (allowed == needed) { // three digits do not tell them apart
+    allowed = std::to_string(limit.value) + " B";
+    needed = std::to_string(written.peak.bytes.value) + " B";
+  }
+  error.message = "memory of the program before planning, expected at most " + allowed + ", got a peak of " + needed;
   std::string holders;
   for (const auto &[name, bytes] : liveAtPeak(program, written.schedule, written.peak))
     holders += (holders.empty() ? "" : ", ") + name + " (" + toString(bytes) + ")";

@@ -1,7 +1,7 @@
 //===- Search.cpp - bucket rules, scheduled and priced ----------------------------------------------------------===//
 //
-//   1. No buckets, and caps of 1 to 256 MiB, walking in the order of the text or of readiness, closing at or scanning
-//      past dependents: scheduled, played without noise. Rules that give equal buckets are tried once.
+//   1. No buckets, and caps of 1/16 to 256 MiB, walking in the order of the text or of readiness, closing at or
+//      scanning past dependents: scheduled, played without noise. Rules that give equal buckets are tried once.
 //   2. The best of each cap with a small first bucket, keeping the program's order of compute, waiting for lanes.
 //      Of all these, each block's own best (a loop body may want other buckets than what is around it).
 //   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
@@ -29,9 +29,13 @@ struct Variant {
   bool objectiveAlgorithms = false;
 
   std::string text() const {
-    std::string text = rule.cap.value ? std::to_string(rule.cap.value / mebibyte) + " MiB" : "per tensor";
+    auto size = [](Bytes bytes) {
+      return bytes.value < mebibyte ? std::to_string(bytes.value / 1024) + " KiB"
+                                    : std::to_string(bytes.value / mebibyte) + " MiB";
+    };
+    std::string text = rule.cap.value ? size(rule.cap) : "per tensor";
     if (rule.firstCap.value)
-      text += ", the first " + std::to_string(rule.firstCap.value / mebibyte) + " MiB";
+      text += ", the first " + size(rule.firstCap);
     if (rule.cap.value) {
       text += rule.byReadiness || rule.firstCap.value ? ", in order of readiness" : ", in order of the text";
       text += rule.scanPastDependents ? ", scanning past dependents" : ", closing at dependents";
@@ -116,8 +120,10 @@ public:
     measure(best, program, pricer, options);
     if (alternatives) {
       offers.erase(winner);
-      for (const Offer &other : offers)
+      for (Offer &other : offers) {
+        other.summary.sameLaunches = sameLaunches(*other.schedule, best.schedule);
         alternatives->push_back(other.summary);
+      }
       std::sort(alternatives->begin(), alternatives->end(), [](const Alternative &a, const Alternative &b) {
         return a.objective == b.objective ? a.rule < b.rule : a.objective < b.objective;
       });
@@ -126,6 +132,20 @@ public:
   }
 
 private:
+  static bool sameLaunches(const Schedule &a, const Schedule &b) {
+    auto sorted = [](const BlockSchedule &block) {
+      std::vector<std::pair<std::vector<int>, int>> launches;
+      for (const Bucket &bucket : block.buckets)
+        launches.push_back({bucket.tasks, bucket.candidate});
+      std::sort(launches.begin(), launches.end());
+      return launches;
+    };
+    for (size_t i = 0; i < a.blocks.size(); ++i)
+      if (sorted(a.blocks[i]) != sorted(b.blocks[i]))
+        return false;
+    return true;
+  }
+
   static void sortByScore(std::vector<Trial> &trials) { // the order of caps decides between equals
     std::vector<size_t> order(trials.size());
     for (size_t i = 0; i < order.size(); ++i)
@@ -156,11 +176,11 @@ private:
     };
     std::vector<Trial> trials;
     tryEverywhere({}, trials); // per tensor
-    for (int64_t cap = 1; cap <= 256; cap *= 2)
+    for (int64_t cap = mebibyte / 16; cap <= 256 * mebibyte; cap *= cap < mebibyte ? 4 : 2)
       for (bool byReadiness : {true, false})
         for (bool scan : {true, false}) {
           Variant variant;
-          variant.rule.cap = {cap * mebibyte};
+          variant.rule.cap = {cap};
           variant.rule.byReadiness = byReadiness;
           variant.rule.scanPastDependents = scan;
           tryEverywhere(variant, trials);

@@ -216,6 +216,7 @@ struct Alternative {
   std::string rule;
   Seconds objective;
   int64_t collectives = 0;   ///< launches in the text
+  bool sameLaunches = false; ///< as the plan's: the same buckets and algorithms, in another order or place
 };
 
 struct PlanResult {
