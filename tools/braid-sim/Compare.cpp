@@ -3,6 +3,7 @@
 // One table: what people run today and the plan, each scheduled, priced and sampled by the same model; then the plan's
 // collectives with their prices and runners-up. Everything printed is computed from the input.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "Against.h"
 #include "LoadModule.h"
 #include "Subcommands.h"
 #include "braid/cost_models/Schedule.h"
@@ -32,7 +33,7 @@ static double gapOf(const ModulePlan &plan) {
   return bound > 0 ? plan.result.braid().total.value / bound - 1 : 0;
 }
 
-static llvm::json::Value toJson(const ModulePlan &plan) {
+static llvm::json::Object planToJson(const ModulePlan &plan) {
   llvm::json::Array policies, collectives;
   for (const cost::PolicyResult &r : plan.result.policies)
     policies.push_back(llvm::json::Object{{"name", cost::name(r.policy)},
@@ -152,6 +153,8 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
   llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"), llvm::cl::cat(category));
   llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline of before and after"),
                                       llvm::cl::cat(category));
+  llvm::cl::opt<std::string> against("against", llvm::cl::desc("another cluster file: does the fabric change the plan?"),
+                                     llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "the baselines beside the plan\n");
   if (format != "text" && format != "json") {
@@ -164,10 +167,25 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
   if (!timeline.empty())
     if (int status = writeComparison(planned->plan, timeline))
       return status;
-  if (format == "json")
-    llvm::outs() << llvm::formatv("{0:2}\n", toJson(planned->plan));
-  else
+  std::optional<Difference> difference;
+  std::string other;
+  if (!against.empty()) {
+    FailureOr<ModulePlan> there = planAlso(*planned, options, against);
+    if (failed(there))
+      return 1;
+    difference = differenceOf(planned->plan, *there);
+    other = there->pricer->cluster().name;
+  }
+  if (format == "json") {
+    llvm::json::Object object = planToJson(planned->plan);
+    if (difference)
+      object["against"] = toJson(*difference, other);
+    llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+  } else {
     printText(planned->plan, options.input, llvm::outs());
+    if (difference)
+      llvm::outs() << toText(*difference, planned->plan.pricer->cluster().name, other);
+  }
   llvm::outs().flush();
   if (llvm::outs().has_error()) { // a full disk must not look like success
     llvm::errs() << "error: standard output: " << llvm::outs().error().message() << "\n";

@@ -82,3 +82,10 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   planned.plan = std::move(*plan);
   return planned;
 }
+
+FailureOr<ModulePlan> mlir::braid::sim::planAlso(PlannedModule &planned, const PlanOptionsOnCommandLine &options,
+                                                 llvm::StringRef cluster) {
+  PlanRequest request = options.request();
+  request.cluster = cluster.str();
+  return planModule(*planned.module, request);
+}

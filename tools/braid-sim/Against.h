@@ -1,0 +1,29 @@
+//===- Against.h - the plans of one program for two clusters ----------------------------------------------------===//
+#ifndef BRAID_SIM_AGAINST_H
+#define BRAID_SIM_AGAINST_H
+
+#include "braid/passes/PlanModule.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+
+namespace mlir::braid::sim {
+
+/// What the choice of the cluster changed in the plan, and what it is worth.
+struct Difference {
+  bool differ = false;      ///< in a bucket or an algorithm
+  std::string first;        ///< the first launch that differs; empty when none does
+  double lossHere = 0;      ///< this cluster, running the other's plan: objective over its own plan's, minus 1
+  double lossThere = 0;     ///< the other cluster, running this one's plan
+  double marginHere = -1;   ///< by what fraction the best other buckets or algorithms tried lose here; negative: none were
+  double marginThere = -1;
+};
+
+/// Plans must be of the same program.
+Difference differenceOf(const ModulePlan &here, const ModulePlan &there);
+
+std::string toText(const Difference &difference, llvm::StringRef here, llvm::StringRef there);
+llvm::json::Value toJson(const Difference &difference, llvm::StringRef there);
+
+} // namespace mlir::braid::sim
+
+#endif
