@@ -58,11 +58,12 @@ struct Grouping {
         if (Operation *from = source(value))
           own = std::max(own, level[from] + (fusible && facts.classify(from) == OpClass::Fusible ? 0 : 1));
       });
-      if (kind == OpClass::Barrier)
+      bool stops = facts.stopsCollectives(&op);
+      if (stops)
         own = highest + 1;
       level[&op] = own;
       highest = std::max(highest, own);
-      if (kind == OpClass::Barrier)
+      if (stops)
         base = highest + 1;
     }
   }
@@ -99,7 +100,7 @@ BlockUnits groupOperations(Block &block, ModuleFacts &facts) {
     if (inserted) {
       units.emplace_back();
       units.back().kind = kind;
-      segment.push_back(kind == OpClass::Barrier ? 2 * barriers++ + 1 : 2 * barriers);
+      segment.push_back(facts.stopsCollectives(op) ? 2 * barriers++ + 1 : 2 * barriers);
     }
     unitAt[index] = it->second;
     units[it->second].ops.push_back(op);

@@ -74,6 +74,22 @@ bool ModuleFacts::effectFree(Operation *root) {
   return effectFreeMemo[root] = free;
 }
 
+bool ModuleFacts::stopsCollectives(Operation *op) {
+  OpClass kind = classify(op);
+  if (kind != OpClass::Nested)
+    return kind == OpClass::Barrier;
+  auto [it, inserted] = stopsMemo.try_emplace(op, false);
+  if (!inserted)
+    return it->second;
+  FunctionOpInterface callee = calleeOf(op);
+  bool stops = false;
+  for (Region &region : (callee ? callee.getOperation() : op)->getRegions())
+    for (Block &block : region)
+      for (Operation &inner : bodyOf(block))
+        stops |= stopsCollectives(&inner);
+  return stopsMemo[op] = stops;
+}
+
 OpClass ModuleFacts::barrier(Operation *op, StringRef reason) {
   reasons[op] = reason;
   return OpClass::Barrier;

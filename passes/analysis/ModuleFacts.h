@@ -40,6 +40,8 @@ public:
 
   /// Not for terminators. Operands must have been classified before (program order); answers are kept.
   OpClass classify(Operation *op);
+  /// `op` is a barrier, or communicates and holds or calls one: no collective may move across it.
+  bool stopsCollectives(Operation *op);
   /// Why `op` is a barrier: "unknown operation", ...
   StringRef barrierReason(Operation *op) const { return reasons.lookup(op); }
 
@@ -58,7 +60,7 @@ private:
   llvm::DenseSet<Operation *> communicating;
   llvm::DenseMap<Operation *, OpClass> classes;
   llvm::DenseMap<Operation *, StringRef> reasons;
-  llvm::DenseMap<Operation *, bool> fusesWholeMemo, effectFreeMemo;
+  llvm::DenseMap<Operation *, bool> fusesWholeMemo, effectFreeMemo, stopsMemo;
 };
 
 /// The operations of a block but its terminator, which may be one that is only known by name (Block::without_terminator

@@ -221,8 +221,17 @@ LogicalResult ModelBuilder::addTask(const BlockUnits &units, const Unit &unit, c
     FailureOr<std::vector<NestedTask>> tasks = nestedTasks(first, task);
     if (failed(tasks))
       return failure();
+    // What has effects inside is a barrier outside; tasks without operations say so.
+    cost::Task fence;
+    fence.kind = cost::Task::Barrier;
+    fence.name = "effects inside " + task.name;
+    bool stops = facts.stopsCollectives(first);
+    if (stops)
+      push(plain, model, fence, {});
     for (auto &[nested, ops] : *tasks)
       push(plain, model, nested, ops);
+    if (stops)
+      push(plain, model, fence, {});
     return success();
   }
   case OpClass::Barrier:

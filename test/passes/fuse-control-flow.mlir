@@ -79,3 +79,43 @@ func.func @optimization_barrier(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor
   %3 = braid.all_reduce sum %c groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
   return %1#0, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A loop with an effect inside is a barrier outside; a loop without one is not.
+// CHECK-LABEL: func @pure_inside
+// CHECK: scf.for
+// CHECK: braid.all_reduce sum %arg0, %arg1 groups
+// CHECK-NOT: braid.all_reduce sum %arg1
+func.func @pure_inside(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
+  %lower = arith.constant 0 : index
+  %upper = arith.constant 2 : index
+  %step = arith.constant 1 : index
+  %r = scf.for %i = %lower to %upper step %step iter_args(%x = %a) -> (tensor<4xf32>) {
+    %1 = braid.all_reduce max %x groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  %2 = braid.all_reduce sum %b groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
+  return %0, %r, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @effect_inside
+// CHECK: braid.all_reduce sum %arg0 groups
+// CHECK: scf.for
+// CHECK: braid.all_reduce sum %arg1 groups
+func.func @effect_inside(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
+  %lower = arith.constant 0 : index
+  %upper = arith.constant 2 : index
+  %step = arith.constant 1 : index
+  %r = scf.for %i = %lower to %upper step %step iter_args(%x = %a) -> (tensor<4xf32>) {
+    "stablehlo.custom_call"() <{call_target_name = "print", has_side_effect = true}> : () -> ()
+    %1 = braid.all_reduce max %x groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  %2 = braid.all_reduce sum %b groups = #braid.groups<[[0, 1]]> : tensor<4xf32>
+  return %0, %r, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
