@@ -3,6 +3,7 @@
 Import it after bar. A bar is started by any python3 and goes on in the environment of the build. BRAID_PYTHON and BRAID_BIN
 name another Python and another folder of programs.
 """
+import json
 import os
 import subprocess
 import sys
@@ -56,6 +57,12 @@ def braid_opt(source, *arguments):
         if done.returncode:
             bar.fail(f"braid-opt {Path(source).name} {' '.join(arguments)}: exit status {done.returncode}\n{done.stderr[-2000:]}")
         return out.read_text()
+
+
+def plan_of_simulator(name, cluster):
+    """What `braid-sim compare` says that the plan of an input is."""
+    program = Path(os.environ.get("BRAID_BIN", bar.BIN)) / "braid-sim"
+    return json.loads(bar.must(program, "compare", bar.data(name + ".mlir"), "--cluster", bar.cluster(cluster), "--format=json").stdout)
 
 
 def agree(name, original, changed, **options):
