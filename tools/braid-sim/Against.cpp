@@ -43,7 +43,7 @@ static double loss(const ModulePlan &cluster, const ModulePlan &plan) {
   return borrowed.value / cluster.result.braid().objective.value - 1;
 }
 
-static double margin(const ModulePlan &plan) {
+double mlir::braid::sim::marginOf(const ModulePlan &plan) {
   double best = -1;
   for (const cost::Alternative &other : plan.result.alternatives)
     if (!other.sameLaunches) {
@@ -68,8 +68,8 @@ Difference mlir::braid::sim::differenceOf(const ModulePlan &here, const ModulePl
     return d;
   d.lossHere = loss(here, there);
   d.lossThere = loss(there, here);
-  d.marginHere = margin(here);
-  d.marginThere = margin(there);
+  d.marginHere = marginOf(here);
+  d.marginThere = marginOf(there);
   return d;
 }
 

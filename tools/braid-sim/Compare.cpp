@@ -27,10 +27,10 @@ static const cost::PolicyResult &resultOf(const ModulePlan &plan, cost::Policy p
   llvm_unreachable("every policy is in the result");
 }
 
-/// How far the plan without noise is above the bound, as a fraction.
-static double gapOf(const ModulePlan &plan) {
+/// How far a time of the plan is above the bound (which knows no noise), as a fraction.
+static double gapOf(const ModulePlan &plan, cost::Seconds time) {
   double bound = plan.result.bound.time.value;
-  return bound > 0 ? plan.result.braid().total.value / bound - 1 : 0;
+  return bound > 0 ? time.value / bound - 1 : 0;
 }
 
 static llvm::json::Object planToJson(const ModulePlan &plan) {
@@ -72,7 +72,9 @@ static llvm::json::Object planToJson(const ModulePlan &plan) {
                             {"policies", std::move(policies)},
                             {"bound_s", plan.result.bound.time.value},
                             {"bound_witness", plan.result.bound.witness},
-                            {"gap", gapOf(plan)},
+                            {"gap", gapOf(plan, plan.result.braid().objective)},
+                            {"gap_without_noise", gapOf(plan, plan.result.braid().total)},
+                            {"margin", marginOf(plan)},
                             {"plan", std::move(collectives)},
                             {"not_modelled", std::move(notModelled)}};
 }
@@ -126,7 +128,12 @@ static void printText(const ModulePlan &plan, llvm::StringRef input, llvm::raw_o
   os << "\n  after: " << is.rule << "\n  objective " << cost::toString(was.objective) << " -> " << cost::toString(is.objective)
      << " (" << percent(was.objective.value > 0 ? is.objective.value / was.objective.value - 1 : 0) << "), exposed communication "
      << cost::toString(was.exposed) << " -> " << cost::toString(is.exposed) << "\n  lower bound " << cost::toString(plan.result.bound.time)
-     << " (" << plan.result.bound.witness << "), gap " << percent(gapOf(plan)) << " without noise\n\n";
+     << " (" << plan.result.bound.witness << "), gap " << percent(gapOf(plan, is.objective))
+     << " (" << percent(gapOf(plan, is.total)) << " without noise)\n";
+  double margin = marginOf(plan);
+  if (margin >= 0)
+    os << "  margin: the best other buckets or algorithms tried lose by " << percent(margin) << "\n";
+  os << "\n";
   if (plan.collectives.empty())
     os << "  no collectives to plan\n";
   else
