@@ -116,7 +116,10 @@ _PLAN_KIND = {"permute": "collective_permute", "broadcast": "collective_broadcas
 def check_plan(report, plan, text, what):
     """The collectives of a plan (the JSON of `braid-sim compare`, or its "plan" list) against those that a text has."""
     entries = plan["plan"] if isinstance(plan, dict) else plan
-    wanted = Counter((_PLAN_KIND.get(e["kind"], e["kind"]), int(e["bytes"]), int(e["group_size"])) for e in entries)
+    wanted = Counter()
+    for entry in entries:
+        kind = _PLAN_KIND.get(entry["kind"], entry["kind"])
+        wanted[kind, int(entry["bytes"]), 0 if kind == "collective_permute" else int(entry["group_size"])] += 1
     found = Counter((c.kind, c.operand_bytes, c.group_size) for c in program.collective_ops(text, what))
     say = lambda key: f"{key[0]} of {key[1]} bytes in groups of {key[2]}"
     report.problems += [f"{what} against the plan: {n} x {say(k)}: planned, not found" for k, n in sorted((wanted - found).items())]
