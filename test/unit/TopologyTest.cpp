@@ -63,7 +63,7 @@ TEST_CASE("paths are walks in the graph, and shortest ones") {
   checkPaths(cluster("rail_optimized", 6, 4, 4, 6));
   checkPaths(cluster("rail_optimized", 5, 4, 4, 2)); // a pod that is not full
   checkPaths(cluster("fat_tree", 7, 2, 2, 3));
-  checkPaths(cluster("fat_tree", 3, 2, 2, 0)); // 0: all hosts under one leaf
+  checkPaths(cluster("fat_tree", 3, 2, 2, 0));    // 0: all hosts under one leaf
   checkPaths(cluster("fat_tree", 6, 4, 2, 2, 4)); // shared NICs, oversubscribed
   checkPaths(cluster("fat_tree", 4, 2, 4, 2));    // two NICs each
 }

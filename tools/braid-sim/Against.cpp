@@ -1,8 +1,8 @@
 //===- Against.cpp - the plans of one program for two clusters --------------------------------------------------===//
 //
-// Does the fabric change the plan? The launches of both plans are compared one by one; then each cluster runs the other's plan,
-// which says what the difference is worth. Where the plans are equal, the margin by which the best other one tried loses says
-// how far they are from differing.
+// Does the fabric change the plan? The launches of both plans are compared one by one; then each cluster runs the
+// other's plan, which says what the difference is worth. Where the plans are equal, the margin by which the best other
+// one tried loses says how far they are from differing.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Against.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -17,7 +17,8 @@ static std::string describe(const PlannedCollective &c) {
          (c.protocol.empty() ? "" : "/" + c.protocol);
 }
 
-/// The schedule with each bucket's algorithm found by name: candidates are sorted by price, which differs between clusters.
+/// The schedule with each bucket's algorithm found by name: candidates are sorted by price, which differs between
+/// clusters.
 static cost::Schedule translated(const ModulePlan &from, const ModulePlan &to) {
   cost::Schedule schedule = from.result.braid().schedule;
   for (size_t b = 0; b < schedule.blocks.size(); ++b)
@@ -93,7 +94,11 @@ std::string mlir::braid::sim::toText(const Difference &d, llvm::StringRef here, 
 }
 
 llvm::json::Value mlir::braid::sim::toJson(const Difference &d, llvm::StringRef there) {
-  return llvm::json::Object{{"cluster", there},          {"differ", d.differ},           {"first_difference", d.first},
-                            {"loss_here", d.lossHere},   {"loss_there", d.lossThere},    {"margin_here", d.marginHere},
+  return llvm::json::Object{{"cluster", there},
+                            {"differ", d.differ},
+                            {"first_difference", d.first},
+                            {"loss_here", d.lossHere},
+                            {"loss_there", d.lossThere},
+                            {"margin_here", d.marginHere},
                             {"margin_there", d.marginThere}};
 }

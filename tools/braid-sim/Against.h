@@ -8,16 +8,17 @@
 
 namespace mlir::braid::sim {
 
-/// By what fraction of the objective the best other buckets or algorithms tried lose to the plan; negative: none were tried.
+/// By what fraction of the objective the best other buckets or algorithms tried lose to the plan; negative: none were
+/// tried.
 double marginOf(const ModulePlan &plan);
 
 /// What the choice of the cluster changed in the plan, and what it is worth.
 struct Difference {
-  bool differ = false;      ///< in a bucket or an algorithm
-  std::string first;        ///< the first launch that differs; empty when none does
-  double lossHere = 0;      ///< this cluster, running the other's plan: objective over its own plan's, minus 1
-  double lossThere = 0;     ///< the other cluster, running this one's plan
-  double marginHere = -1;   ///< see marginOf
+  bool differ = false;    ///< in a bucket or an algorithm
+  std::string first;      ///< the first launch that differs; empty when none does
+  double lossHere = 0;    ///< this cluster, running the other's plan: objective over its own plan's, minus 1
+  double lossThere = 0;   ///< the other cluster, running this one's plan
+  double marginHere = -1; ///< see marginOf
   double marginThere = -1;
 };
 

@@ -63,20 +63,21 @@ static llvm::json::Object planToJson(const ModulePlan &plan) {
   llvm::json::Array notModelled;
   for (const std::string &sentence : plan.pricer->notModelled())
     notModelled.push_back(sentence);
-  return llvm::json::Object{{"ranks", plan.ranks},
-                            {"cluster", plan.pricer->cluster().name},
-                            {"engine", cost::name(plan.pricer->engine())},
-                            {"objective", plan.options.objective.kind == cost::ObjectiveKind::Training ? "training" : "serving"},
-                            {"quantile", plan.options.objective.quantile},
-                            {"before", cost::name(before)},
-                            {"policies", std::move(policies)},
-                            {"bound_s", plan.result.bound.time.value},
-                            {"bound_witness", plan.result.bound.witness},
-                            {"gap", gapOf(plan, plan.result.braid().objective)},
-                            {"gap_without_noise", gapOf(plan, plan.result.braid().total)},
-                            {"margin", marginOf(plan)},
-                            {"plan", std::move(collectives)},
-                            {"not_modelled", std::move(notModelled)}};
+  return llvm::json::Object{
+      {"ranks", plan.ranks},
+      {"cluster", plan.pricer->cluster().name},
+      {"engine", cost::name(plan.pricer->engine())},
+      {"objective", plan.options.objective.kind == cost::ObjectiveKind::Training ? "training" : "serving"},
+      {"quantile", plan.options.objective.quantile},
+      {"before", cost::name(before)},
+      {"policies", std::move(policies)},
+      {"bound_s", plan.result.bound.time.value},
+      {"bound_witness", plan.result.bound.witness},
+      {"gap", gapOf(plan, plan.result.braid().objective)},
+      {"gap_without_noise", gapOf(plan, plan.result.braid().total)},
+      {"margin", marginOf(plan)},
+      {"plan", std::move(collectives)},
+      {"not_modelled", std::move(notModelled)}};
 }
 
 static std::string percent(double fraction) {
@@ -86,25 +87,26 @@ static std::string percent(double fraction) {
 }
 
 static void printPolicies(const ModulePlan &plan, llvm::raw_ostream &os) {
-  os << llvm::format("  %-18s %10s %9s %10s %9s %9s %9s %10s %10s %9s %9s\n", "policy", "launches", "executed", "bytes", "p50",
-                     "p95", "p99", "+- of p50", "objective", "exposed", "peak");
+  os << llvm::format("  %-18s %10s %9s %10s %9s %9s %9s %10s %10s %9s %9s\n", "policy", "launches", "executed", "bytes",
+                     "p50", "p95", "p99", "+- of p50", "objective", "exposed", "peak");
   for (const cost::PolicyResult &r : plan.result.policies) {
     std::string label = cost::name(r.policy);
     if (r.policy == before)
       label += " (before)";
     else if (r.policy == cost::Policy::Braid)
       label += " (after)";
-    os << llvm::format("  %-18s %10lld %9.0f %10s %9s %9s %9s %10s %10s %9s %9s\n", label.c_str(), (long long)r.collectives,
-                       r.executed, cost::toString(r.bytes).c_str(), cost::toString(r.quantiles.p50).c_str(),
-                       cost::toString(r.quantiles.p95).c_str(), cost::toString(r.quantiles.p99).c_str(),
-                       cost::toString(r.quantiles.standardError).c_str(), cost::toString(r.objective).c_str(),
-                       cost::toString(r.exposed).c_str(), cost::toString(r.peak.bytes).c_str());
+    os << llvm::format("  %-18s %10lld %9.0f %10s %9s %9s %9s %10s %10s %9s %9s\n", label.c_str(),
+                       (long long)r.collectives, r.executed, cost::toString(r.bytes).c_str(),
+                       cost::toString(r.quantiles.p50).c_str(), cost::toString(r.quantiles.p95).c_str(),
+                       cost::toString(r.quantiles.p99).c_str(), cost::toString(r.quantiles.standardError).c_str(),
+                       cost::toString(r.objective).c_str(), cost::toString(r.exposed).c_str(),
+                       cost::toString(r.peak.bytes).c_str());
   }
 }
 
 static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
-  os << llvm::format("  %3s %-15s %10s %8s %6s %-7s %-20s %-8s %9s  %s\n", "#", "kind", "bytes", "tensors", "ranks", "fabric",
-                     "algorithm", "protocol", "price", "runner-up");
+  os << llvm::format("  %3s %-15s %10s %8s %6s %-7s %-20s %-8s %9s  %s\n", "#", "kind", "bytes", "tensors", "ranks",
+                     "fabric", "algorithm", "protocol", "price", "runner-up");
   for (size_t i = 0; i < plan.collectives.size(); ++i) {
     const PlannedCollective &c = plan.collectives[i];
     os << llvm::format("  %3zu %-15s %10s %8d %6d %-7s %-20s %-8s %9s  %s\n", i, c.kind.c_str(),
@@ -125,11 +127,12 @@ static void printText(const ModulePlan &plan, llvm::StringRef input, llvm::raw_o
      << "\n\n";
   printPolicies(plan, os);
   const cost::PolicyResult &was = resultOf(plan, before), &is = plan.result.braid();
-  os << "\n  after: " << is.rule << "\n  objective " << cost::toString(was.objective) << " -> " << cost::toString(is.objective)
-     << " (" << percent(was.objective.value > 0 ? is.objective.value / was.objective.value - 1 : 0) << "), exposed communication "
-     << cost::toString(was.exposed) << " -> " << cost::toString(is.exposed) << "\n  lower bound " << cost::toString(plan.result.bound.time)
-     << " (" << plan.result.bound.witness << "), gap " << percent(gapOf(plan, is.objective))
-     << " (" << percent(gapOf(plan, is.total)) << " without noise)\n";
+  os << "\n  after: " << is.rule << "\n  objective " << cost::toString(was.objective) << " -> "
+     << cost::toString(is.objective) << " ("
+     << percent(was.objective.value > 0 ? is.objective.value / was.objective.value - 1 : 0)
+     << "), exposed communication " << cost::toString(was.exposed) << " -> " << cost::toString(is.exposed)
+     << "\n  lower bound " << cost::toString(plan.result.bound.time) << " (" << plan.result.bound.witness << "), gap "
+     << percent(gapOf(plan, is.objective)) << " (" << percent(gapOf(plan, is.total)) << " without noise)\n";
   double margin = marginOf(plan);
   if (margin >= 0)
     os << "  margin: the best other buckets or algorithms tried lose by " << percent(margin) << "\n";
@@ -144,10 +147,13 @@ static void printText(const ModulePlan &plan, llvm::StringRef input, llvm::raw_o
 
 /// Before and after as two processes of one Perfetto timeline.
 static int writeComparison(const ModulePlan &plan, const std::string &path) {
-  auto played = [&](const cost::PolicyResult &r) { return cost::playWithoutNoise(plan.program, r.schedule, *plan.pricer, true); };
-  std::string error = cost::writeTimeline({{std::string("before: ") + cost::name(before), played(resultOf(plan, before))},
-                                           {"after: braid", played(plan.result.braid())}},
-                                          path);
+  auto played = [&](const cost::PolicyResult &r) {
+    return cost::playWithoutNoise(plan.program, r.schedule, *plan.pricer, true);
+  };
+  std::string error =
+      cost::writeTimeline({{std::string("before: ") + cost::name(before), played(resultOf(plan, before))},
+                           {"after: braid", played(plan.result.braid())}},
+                          path);
   if (error.empty())
     return 0;
   llvm::errs() << "error: " << error << "\n";
@@ -157,11 +163,12 @@ static int writeComparison(const ModulePlan &plan, const std::string &path) {
 int mlir::braid::sim::runCompare(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim compare");
   PlanOptionsOnCommandLine options(category);
-  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"), llvm::cl::cat(category));
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
+                                    llvm::cl::cat(category));
   llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline of before and after"),
                                       llvm::cl::cat(category));
-  llvm::cl::opt<std::string> against("against", llvm::cl::desc("another cluster file: does the fabric change the plan?"),
-                                     llvm::cl::cat(category));
+  llvm::cl::opt<std::string> against(
+      "against", llvm::cl::desc("another cluster file: does the fabric change the plan?"), llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "the baselines beside the plan\n");
   if (format != "text" && format != "json") {

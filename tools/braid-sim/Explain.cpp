@@ -21,8 +21,8 @@ static void printTerm(const cost::PriceTerm &term, unsigned depth, llvm::raw_ost
 int mlir::braid::sim::runExplain(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim explain");
   PlanOptionsOnCommandLine options(category);
-  llvm::cl::opt<int> only("collective", llvm::cl::init(-1), llvm::cl::desc("number of one planned collective; default: all"),
-                          llvm::cl::cat(category));
+  llvm::cl::opt<int> only("collective", llvm::cl::init(-1),
+                          llvm::cl::desc("number of one planned collective; default: all"), llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "why the plan is what it is\n");
   FailureOr<PlannedModule> planned = loadAndPlan(options);
@@ -38,15 +38,17 @@ int mlir::braid::sim::runExplain(int argc, char **argv) {
   os << "winner: " << plan.result.braid().rule << "\nbound: " << cost::toString(plan.result.bound.time) << " ("
      << plan.result.bound.witness << ")\n";
   for (const cost::PolicyResult &r : plan.result.policies)
-    os << llvm::format("  %-11s objective %s, %+.2f %% to the plan\n", cost::name(r.policy), cost::toString(r.objective).c_str(),
+    os << llvm::format("  %-11s objective %s, %+.2f %% to the plan\n", cost::name(r.policy),
+                       cost::toString(r.objective).c_str(),
                        (r.objective.value / plan.result.braid().objective.value - 1) * 100);
   for (int i = 0; i < count; ++i) {
     if (only.getNumOccurrences() && only != i)
       continue;
     const PlannedCollective &c = plan.collectives[i];
-    os << "#" << i << " " << c.kind << " of " << cost::toString(cost::Bytes{c.bytes}) << " in " << c.tensors << " tensors over "
-       << c.groupSize << " ranks: " << c.algorithm << (c.protocol.empty() ? "" : "/") << c.protocol << ", expected "
-       << cost::toString(c.price) << "; runner-up " << (c.runnerUp.empty() ? "none" : c.runnerUp) << "\n";
+    os << "#" << i << " " << c.kind << " of " << cost::toString(cost::Bytes{c.bytes}) << " in " << c.tensors
+       << " tensors over " << c.groupSize << " ranks: " << c.algorithm << (c.protocol.empty() ? "" : "/") << c.protocol
+       << ", expected " << cost::toString(c.price) << "; runner-up " << (c.runnerUp.empty() ? "none" : c.runnerUp)
+       << "\n";
     printTerm(c.why, 0, os);
   }
   for (const std::string &assumption : plan.pricer->cluster().assumptions)

@@ -4,9 +4,9 @@
 #include "braid/passes/Passes.h"
 #include "braid/passes/PlaceholderDialects.h"
 #include "braid/passes/Register.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -20,11 +20,14 @@ using namespace mlir::braid::sim;
 
 PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &category)
     : input(llvm::cl::Positional, llvm::cl::Required, llvm::cl::desc("<program.mlir>"), llvm::cl::cat(category)),
-      cluster("cluster", llvm::cl::desc("cluster file (YAML); default: the module's braid.cluster"), llvm::cl::cat(category)),
-      engine("engine", llvm::cl::init("nccl"), llvm::cl::desc("who runs the collectives: nccl, braid"), llvm::cl::cat(category)),
-      objective("objective", llvm::cl::init("training"),
-                llvm::cl::desc("training: mean over a job's steps at the quantile over jobs; serving: quantile over steps"),
-                llvm::cl::cat(category)),
+      cluster("cluster", llvm::cl::desc("cluster file (YAML); default: the module's braid.cluster"),
+              llvm::cl::cat(category)),
+      engine("engine", llvm::cl::init("nccl"), llvm::cl::desc("who runs the collectives: nccl, braid"),
+             llvm::cl::cat(category)),
+      objective(
+          "objective", llvm::cl::init("training"),
+          llvm::cl::desc("training: mean over a job's steps at the quantile over jobs; serving: quantile over steps"),
+          llvm::cl::cat(category)),
       placement("placement", llvm::cl::init("packed"), llvm::cl::desc("packed, or host:gpu,host:gpu,... one per rank"),
                 llvm::cl::cat(category)),
       memoryLimit("memory-limit", llvm::cl::desc("peak bytes per device, with unit; default: the device's memory"),
@@ -33,7 +36,8 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
                      llvm::cl::cat(category)),
       target("target", llvm::cl::init("stablehlo"), llvm::cl::desc("who runs the result: stablehlo, braid"),
              llvm::cl::cat(category)),
-      quantile("quantile", llvm::cl::init(-1), llvm::cl::desc("0 to 1; default: the cluster's profile"), llvm::cl::cat(category)),
+      quantile("quantile", llvm::cl::init(-1), llvm::cl::desc("0 to 1; default: the cluster's profile"),
+               llvm::cl::cat(category)),
       seed("seed", llvm::cl::init(1), llvm::cl::desc("of all draws"), llvm::cl::cat(category)) {}
 
 PlanRequest PlanOptionsOnCommandLine::request() const {

@@ -31,7 +31,8 @@ struct PlannedModule {
 /// Parses, imports and plans; nothing is written. Failure has been reported.
 FailureOr<PlannedModule> loadAndPlan(const PlanOptionsOnCommandLine &options);
 /// The same module planned for another cluster.
-FailureOr<ModulePlan> planAlso(PlannedModule &planned, const PlanOptionsOnCommandLine &options, llvm::StringRef cluster);
+FailureOr<ModulePlan> planAlso(PlannedModule &planned, const PlanOptionsOnCommandLine &options,
+                               llvm::StringRef cluster);
 
 } // namespace mlir::braid::sim
 

@@ -24,7 +24,8 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
   llvm::cl::opt<std::string> policy("policy", llvm::cl::init("braid"), llvm::cl::desc("whose schedule to play"),
                                     llvm::cl::cat(category));
   llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline"), llvm::cl::cat(category));
-  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"), llvm::cl::cat(category));
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
+                                    llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "play one policy's schedule without noise\n");
   if (format != "text" && format != "json") {

@@ -1,7 +1,8 @@
 //===- Cluster.h - what a cluster file says ---------------------------------------------------------------------===//
 //
-// A cluster file (YAML, read in one place) gives hosts, accelerators, links and switches with units. Unknown or missing keys,
-// missing units and negative quantities are errors that name the line. The files that ship are in cost_models/clusters.
+// A cluster file (YAML, read in one place) gives hosts, accelerators, links and switches with units. Unknown or missing
+// keys, missing units and negative quantities are errors that name the line. The files that ship are in
+// cost_models/clusters.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_CLUSTER_H
 #define BRAID_COST_MODELS_CLUSTER_H
@@ -25,19 +26,19 @@ struct LinkClass {
 
 /// An accelerator (or the cores of a CPU host) of one kind.
 struct Device {
-  std::string name;                                ///< "H100 SXM"
-  std::map<std::string, FlopsPerSecond> peak;      ///< by element type: "bf16", "f32", ...
-  std::string f32Dot = "f32";                      ///< entry of `peak` that products of f32 matrices run at: "tf32" where the
-                                                   ///< compiler's default precision allows it (XLA on Ampere and later)
-  double matmulEfficiency = 1;                     ///< fraction of the peak that large matmuls reach
+  std::string name;                           ///< "H100 SXM"
+  std::map<std::string, FlopsPerSecond> peak; ///< by element type: "bf16", "f32", ...
+  std::string f32Dot = "f32";  ///< entry of `peak` that products of f32 matrices run at: "tf32" where the
+                               ///< compiler's default precision allows it (XLA on Ampere and later)
+  double matmulEfficiency = 1; ///< fraction of the peak that large matmuls reach
   BytesPerSecond memoryBandwidth;
-  double memoryEfficiency = 1;                     ///< fraction of the memory bandwidth that kernels reach
+  double memoryEfficiency = 1; ///< fraction of the memory bandwidth that kernels reach
   Bytes memory;
-  Seconds launch;                                  ///< overhead of one kernel launch
-  BytesPerSecond reduction;                        ///< rate at which two operands are combined
+  Seconds launch;           ///< overhead of one kernel launch
+  BytesPerSecond reduction; ///< rate at which two operands are combined
 
-  /// Peak of a matrix product of this element type (MLIR's spelling), before matmulEfficiency. Types that the file does not
-  /// name run at the rate of f32, or, without it, of the slowest type named; `assumed` then says so.
+  /// Peak of a matrix product of this element type (MLIR's spelling), before matmulEfficiency. Types that the file does
+  /// not name run at the rate of f32, or, without it, of the slowest type named; `assumed` then says so.
   FlopsPerSecond dotPeak(const std::string &elementType, bool *assumed = nullptr) const;
 };
 
@@ -52,22 +53,24 @@ struct NcclSettings {
 
 struct Cluster {
   std::string name;
-  std::string path;          ///< of the file it came from
-  std::string hash;          ///< of its meaning (not of its comments); part of each plan's fingerprint
+  std::string path; ///< of the file it came from
+  std::string hash; ///< of its meaning (not of its comments); part of each plan's fingerprint
   int hosts = 0;
   int devicesPerHost = 0;
   int nicsPerHost = 0;
   Device device;
-  LinkClass intra;           ///< device to device inside a host
-  LinkClass inter;           ///< NIC to NIC over the fabric, under one leaf switch; latency from device to device
-  LinkClass hostLink;        ///< device to NIC; its latency is in addition to inter's (mostly zero: inter's includes it);
-                             ///< bandwidth 0: never the bottleneck
-  std::string topology;      ///< builder: "single_switch" or "rail_optimized" or "fat_tree"
+  LinkClass intra;      ///< device to device inside a host
+  LinkClass inter;      ///< NIC to NIC over the fabric, under one leaf switch; latency from device to device
+  LinkClass hostLink;   ///< device to NIC; its latency is in addition to inter's (mostly zero: inter's includes it);
+                        ///< bandwidth 0: never the bottleneck
+  std::string topology; ///< builder: "single_switch" or "rail_optimized" or "fat_tree"
   double oversubscription = 1;
-  int hostsPerLeaf = 0;      ///< hosts under one leaf switch (rail_optimized: under one set of rail switches); 0: all
-  Seconds spineLatency;      ///< what a message takes longer when it crosses a spine switch
+  int hostsPerLeaf = 0; ///< hosts under one leaf switch (rail_optimized: under one set of rail switches); 0: all
+  Seconds spineLatency; ///< what a message takes longer when it crosses a spine switch
   /// Whether two hosts are under the same leaf switch (rail_optimized: set of rail switches).
-  bool sameLeaf(int hostA, int hostB) const { return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf; }
+  bool sameLeaf(int hostA, int hostB) const {
+    return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf;
+  }
   NcclSettings nccl;
   double defaultQuantile = 0.5;
   std::vector<std::string> assumptions; ///< "key: why" of each constant that is an assumption
@@ -83,8 +86,8 @@ struct Placement {
   int hostOf(int rank, const Cluster &cluster) const { return deviceOf[rank] / cluster.devicesPerHost; }
 };
 
-/// "packed" (rank i on device i; the number of ranks must equal the cluster's devices) or "host:gpu,host:gpu,..." (one entry
-/// per rank; fewer ranks than devices are allowed then).
+/// "packed" (rank i on device i; the number of ranks must equal the cluster's devices) or "host:gpu,host:gpu,..." (one
+/// entry per rank; fewer ranks than devices are allowed then).
 Result<Placement> readPlacement(const std::string &text, int ranks, const Cluster &cluster);
 
 } // namespace braid::cost

@@ -2,10 +2,11 @@
 //
 // InfiniBand and RoCE differ in data, not in code. A profile has three kinds of draws:
 //   job                 once per job: how far this job's latency sits from the last one's, which flows collide
-//   node and operation  a rare spike (measured: a ring sends 16 to 256 times more messages than a tree and has only 1 to 3.4
-//                       times more spikes, so never per message), and for RoCE a pause
+//   node and operation  a rare spike, and for RoCE a pause (measured: a ring sends 16 to 256 times more messages than a
+//                       tree and has only 1 to 3.4 times more spikes, so never per message)
 //   message             the bulk: alpha0 + LogNormal with mean theta * alpha0
-// Every draw is a function of (seed, job, step, operation, node or link, message number), never of the order of arrival.
+// Every draw is a function of (seed, job, step, operation, node or link, message number), never of the order of
+// arrival.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_FABRIC_H
 #define BRAID_COST_MODELS_FABRIC_H
@@ -21,24 +22,26 @@ struct FabricProfile {
   // job
   double latencyRebaseSigma = 0; ///< sigma of ln(factor on latency), drawn once per job
   int collisionUplinks = 0;      ///< equal-cost uplinks that the flows of a leaf are hashed over; 0: no collisions
-  int collisionFlowsPerNic = 1;  ///< queue pairs with distinct source ports per connection (more entropy, fewer collisions)
+  /// Queue pairs with distinct source ports per connection (more entropy, fewer collisions).
+  int collisionFlowsPerNic = 1;
 
   // node and operation
-  double spikeProbability = 0; ///< per node and operation
-  Seconds spikeMinimum{};      ///< Pareto scale
-  double spikeIndex = 2;       ///< Pareto index
-  double pauseProbability = 0; ///< per node and operation (PFC)
+  double spikeProbability = 0;             ///< per node and operation
+  Seconds spikeMinimum{};                  ///< Pareto scale
+  double spikeIndex = 2;                   ///< Pareto index
+  double pauseProbability = 0;             ///< per node and operation (PFC)
   Seconds pauseShortest{}, pauseLongest{}; ///< log-uniform between the two
 
   // message
-  double bulkMean = 0;  ///< mean of the lognormal excess, in units of the base latency
+  double bulkMean = 0;    ///< mean of the lognormal excess, in units of the base latency
   double bulkSigma = 0.5; ///< sigma of ln(excess)
 
-  double correlation = 0;      ///< how much of the node-and-operation noise consecutive collectives share, 0 to 1
+  double correlation = 0;       ///< how much of the node-and-operation noise consecutive collectives share, 0 to 1
   double defaultQuantile = 0.5; ///< the quantile planned for when nobody asks for one
 
   bool deterministic() const {
-    return latencyRebaseSigma == 0 && collisionUplinks == 0 && spikeProbability == 0 && pauseProbability == 0 && bulkMean == 0;
+    return latencyRebaseSigma == 0 && collisionUplinks == 0 && spikeProbability == 0 && pauseProbability == 0 &&
+           bulkMean == 0;
   }
 };
 
@@ -48,7 +51,7 @@ struct DrawPlace {
   uint64_t job = 0;
   uint64_t step = 0;
   uint64_t operation = 0;
-  uint64_t where = 0;   ///< node or link
+  uint64_t where = 0; ///< node or link
   uint64_t message = 0;
   uint64_t purpose = 0; ///< which quantity is drawn there
 };
@@ -60,8 +63,8 @@ double normal(const DrawPlace &place);
 
 /// Factor on latency for a whole job, >= 0.
 double drawJobLatencyFactor(const FabricProfile &profile, uint64_t seed, uint64_t job);
-/// Fraction in (0, 1] of the line rate that the slowest of `flows` synchronised flows gets in this job (balls into bins over
-/// `collisionUplinks` x `collisionFlowsPerNic`).
+/// Fraction in (0, 1] of the line rate that the slowest of `flows` synchronised flows gets in this job (balls into bins
+/// over `collisionUplinks` x `collisionFlowsPerNic`).
 double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, uint64_t job);
 /// The same where each leaf switch hashes at most `flowsPerLeaf` of the flows over its uplinks (0: as many as uplinks).
 double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, uint64_t seed, uint64_t job);

@@ -25,18 +25,19 @@ enum class BucketForm {
   GroupCall, ///< NCCL group call: the operations pipelined
 };
 
-/// The ranks that take part, as groups of device ids (permute: the pairs). Equal objects are shared between collectives.
+/// The ranks that take part, as groups of device ids (permute: the pairs). Equal objects are shared between
+/// collectives.
 struct RankGroups {
-  std::vector<std::vector<int>> groups;           ///< empty for permute
-  std::vector<std::pair<int, int>> pairs;         ///< permute only: source, target
-  int size() const;                               ///< of the largest group; permute: number of ranks touched
+  std::vector<std::vector<int>> groups;   ///< empty for permute
+  std::vector<std::pair<int, int>> pairs; ///< permute only: source, target
+  int size() const;                       ///< of the largest group; permute: number of ranks touched
 };
 
 struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  Bytes bytes;                                    ///< operand bytes per rank, summed over the tensors
+  Bytes bytes; ///< operand bytes per rank, summed over the tensors
   int tensors = 1;
-  std::string elementType = "f32";                ///< MLIR's spelling
+  std::string elementType = "f32"; ///< MLIR's spelling
   std::shared_ptr<const RankGroups> groups;
 };
 
@@ -48,21 +49,23 @@ struct PriceTerm {
   std::vector<PriceTerm> parts;
 };
 
-/// One way to run one collective, with its price. What varies is kept apart from what does not, so that a draw is cheap.
+/// One way to run one collective, with its price. What varies is kept apart from what does not, so that a draw is
+/// cheap.
 struct Candidate {
   std::string algorithm; ///< "ring", "tree", "double_binary_tree", ...
   std::string protocol;  ///< NCCL: "LL", "LL128", "Simple"; else empty
   int channels = 1;
-  Seconds time;          ///< no noise at all
+  Seconds time; ///< no noise at all
   // Decomposition for draws: time == fixed + latency + wire.
-  Seconds fixed;         ///< launch, copies, intra-host transfer: does not vary
-  Seconds latency;       ///< scales with the job's latency factor; carries the messages' bulk noise
-  Seconds wire;          ///< inter-host transfer: divided by the job's collision fraction
-  double serialMessages = 0;  ///< inter-host messages one after another, for the bulk noise
-  double noisePerMessage = 0; ///< kappa: mean noise per serial message in units of the bulk mean (rings average: about 2)
-  int nodes = 1;         ///< hosts the largest group touches: exposure to spikes
-  int chunks = 1;        ///< pipeline segments
-  int flows = 0;         ///< flows of line rate that are hashed over leaf switches' uplinks at once; 0: none crosses them
+  Seconds fixed;             ///< launch, copies, intra-host transfer: does not vary
+  Seconds latency;           ///< scales with the job's latency factor; carries the messages' bulk noise
+  Seconds wire;              ///< inter-host transfer: divided by the job's collision fraction
+  double serialMessages = 0; ///< inter-host messages one after another, for the bulk noise
+  /// kappa: mean noise per serial message in units of the bulk mean (rings average: about 2)
+  double noisePerMessage = 0;
+  int nodes = 1;  ///< hosts the largest group touches: exposure to spikes
+  int chunks = 1; ///< pipeline segments
+  int flows = 0;  ///< flows of line rate that are hashed over leaf switches' uplinks at once; 0: none crosses them
   int flowsPerLeaf = 0;  ///< the most of them that leave one leaf; 0: as many as it has uplinks
   int streamsPerNic = 1; ///< connections that such a flow is split over (channels x neighbours): more entropy
   PriceTerm why;
@@ -72,7 +75,8 @@ struct Candidate {
 enum class Fabric { Intra, Inter };
 const char *name(Fabric fabric);
 
-/// Prices collectives of one job on one cluster. Thread-safe after construction; equal questions are answered from a cache.
+/// Prices collectives of one job on one cluster. Thread-safe after construction; equal questions are answered from a
+/// cache.
 class Pricer {
 public:
   Pricer(Cluster cluster, Placement placement, Engine engine, BucketForm form);
@@ -81,34 +85,36 @@ public:
   const Cluster &cluster() const;
   Engine engine() const;
 
-  /// All candidates for the collective, cheapest (no noise) first, ties by name. Never empty: what the engine cannot choose
-  /// for is priced by its one algorithm.
+  /// All candidates for the collective, cheapest (no noise) first, ties by name. Never empty: what the engine cannot
+  /// choose for is priced by its one algorithm.
   const std::vector<Candidate> &candidates(const CollectiveSpec &spec) const;
   /// Sentences on what is not modelled ("NVLS and NVLSTree: not modelled", ...), for the report.
   std::vector<std::string> notModelled() const;
   Fabric fabric(const CollectiveSpec &spec) const;
 
   /// The time of one execution under the noise of (seed, job, step, operation): never of the order of questions.
-  Seconds draw(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step, uint64_t operation) const;
+  Seconds draw(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
+               uint64_t operation) const;
   /// Expected time (mean over all draws), by sampling with a fixed seed; cached.
   Seconds mean(const CollectiveSpec &spec, size_t candidate) const;
   /// Quantile of one execution with all draws fresh, with the standard error of the estimate.
-  std::pair<Seconds, Seconds> quantile(const CollectiveSpec &spec, size_t candidate, double q, int samples = 2000) const;
+  std::pair<Seconds, Seconds> quantile(const CollectiveSpec &spec, size_t candidate, double q,
+                                       int samples = 2000) const;
   /// Several quantiles of the same samples.
-  std::vector<std::pair<Seconds, Seconds>> quantiles(const CollectiveSpec &spec, size_t candidate, const std::vector<double> &q,
-                                                     int samples = 2000) const;
+  std::vector<std::pair<Seconds, Seconds>> quantiles(const CollectiveSpec &spec, size_t candidate,
+                                                     const std::vector<double> &q, int samples = 2000) const;
 
 private:
   struct State;
   std::unique_ptr<State> state;
 };
 
-/// Time of a step program played on the cluster under the link rule: a message takes its links in order, cut-through; on each
-/// it starts when the link direction is free (arrival order, ties by rank) and it has started on the one before, and holds it
-/// bytes / bandwidth. All groups run at once and contend.
+/// Time of a step program played on the cluster under the link rule: a message takes its links in order, cut-through;
+/// on each it starts when the link direction is free (arrival order, ties by rank) and it has started on the one
+/// before, and holds it bytes / bandwidth. All groups run at once and contend.
 Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec,
-                                 const algorithms::StepOptions &options, const Cluster &cluster, const Placement &placement,
-                                 const DrawPlace *noise = nullptr);
+                                 const algorithms::StepOptions &options, const Cluster &cluster,
+                                 const Placement &placement, const DrawPlace *noise = nullptr);
 
 } // namespace braid::cost
 

@@ -1,13 +1,14 @@
 //===- Schedule.h - the plain scheduling problem and its solutions ----------------------------------------------===//
 //
-// passes/analysis builds a Program from IR; nothing here knows MLIR. A Program is a list of blocks (function and loop bodies),
-// each a list of tasks in program order. A Schedule gives, for each block, the buckets (which collectives are one launch, by
-// which candidate) and one total order of compute tasks, starts and waits. That order is what the IR will say, what the
-// simulator plays and what the verifier checks.
+// passes/analysis builds a Program from IR; nothing here knows MLIR. A Program is a list of blocks (function and loop
+// bodies), each a list of tasks in program order. A Schedule gives, for each block, the buckets (which collectives are
+// one launch, by which candidate) and one total order of compute tasks, starts and waits. That order is what the IR
+// will say, what the simulator plays and what the verifier checks.
 //
-// Execution model (XLA's and NCCL's: one compute stream; an asynchronous collective waits for what the compute stream had
-// been given before it): compute tasks run in order; a start puts its bucket in the queue of its fabric's channel, where it
-// begins when the compute stream has reached the start and the channel has a free lane; a wait blocks the compute stream.
+// Execution model (XLA's and NCCL's: one compute stream; an asynchronous collective waits for what the compute stream
+// had been given before it): compute tasks run in order; a start puts its bucket in the queue of its fabric's channel,
+// where it begins when the compute stream has reached the start and the channel has a free lane; a wait blocks the
+// compute stream.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_SCHEDULE_H
 #define BRAID_COST_MODELS_SCHEDULE_H
@@ -33,9 +34,10 @@ struct Task {
   bool escapes = false;      ///< its result lives to the end of the block
   // Collective
   CollectiveSpec spec;
-  int key = -1;              ///< only equal keys may share a bucket; -1: never bucketed
-  bool asynchronous = true;  ///< false: must stay synchronous where it is
-  bool ordered = false;      ///< also keeps its place among the other ordered and Nested tasks (shares ranks on unordered channels)
+  int key = -1;             ///< only equal keys may share a bucket; -1: never bucketed
+  bool asynchronous = true; ///< false: must stay synchronous where it is
+  /// also keeps its place among the other ordered and Nested tasks (shares ranks on unordered channels)
+  bool ordered = false;
   // Nested
   int block = -1;
   double trips = 1;
@@ -43,8 +45,8 @@ struct Task {
 
 struct Block {
   std::string name;
-  std::vector<Task> tasks;   ///< program order; operands come earlier
-  Bytes live;                ///< bytes that live through the whole block and that no caller counts (arguments of the entry)
+  std::vector<Task> tasks; ///< program order; operands come earlier
+  Bytes live; ///< bytes that live through the whole block and that no caller counts (arguments of the entry)
 };
 
 struct Program {
@@ -53,12 +55,13 @@ struct Program {
 };
 
 struct Bucket {
-  std::vector<int> tasks;    ///< members, in program order; collectives of one key
-  int candidate = 0;         ///< index into Pricer::candidates of the merged spec
+  std::vector<int> tasks; ///< members, in program order; collectives of one key
+  int candidate = 0;      ///< index into Pricer::candidates of the merged spec
 };
 
 struct Event {
-  enum Kind { Run, Start, Wait } kind; ///< Run: index is a task (Compute, Nested, Barrier); Start, Wait: index is a bucket
+  /// Run: index is a task (Compute, Nested, Barrier); Start, Wait: index is a bucket.
+  enum Kind { Run, Start, Wait } kind;
   int index;
 };
 
@@ -77,40 +80,46 @@ CollectiveSpec mergedSpec(const Block &block, const Bucket &bucket);
 //===- baselines, as policies -----------------------------------------------------------------------------------===//
 
 struct BucketRule {
-  Bytes cap{};               ///< 0: no bucketing
-  Bytes firstCap{};          ///< 0: as cap; else the first bucket of each key closes at it (DDP's 1 MiB)
-  bool scanPastDependents = false; ///< false: a bucket closes at the first collective that depends on it (XLA's combiner)
+  Bytes cap{};      ///< 0: no bucketing
+  Bytes firstCap{}; ///< 0: as cap; else the first bucket of each key closes at it (DDP's 1 MiB)
+  /// false: a bucket closes at the first collective that depends on it (XLA's combiner)
+  bool scanPastDependents = false;
   int countCap = 1 << 30;
-  /// Walk in the order in which the operands are produced, not in the order of the text. Gradients are reduced in the order of
-  /// the parameters in many programs, which is the reverse of the order in which they are ready. DDP's rule (firstCap) implies it.
+  /// Walk in the order in which the operands are produced, not in the order of the text. Gradients are reduced in the
+  /// order of the parameters in many programs, which is the reverse of the order in which they are ready. DDP's rule
+  /// (firstCap) implies it.
   bool byReadiness = false;
 };
 
-/// Buckets of one block by the rule; never a cycle. Each bucket's candidate is the engine's own choice (cheapest, no noise).
+/// Buckets of one block by the rule; never a cycle. Each bucket's candidate is the engine's own choice (cheapest, no
+/// noise).
 std::vector<Bucket> bucketize(const Block &block, const BucketRule &rule);
 
 struct ListOptions {
-  bool overlap = true;       ///< false: every collective blocks where it stands
-  /// Collectives started and not yet awaited, per fabric, at any place of the order. (XLA's limit is one. The channel itself
-  /// always serves one at a time, so that with two, one runs and one is queued.)
+  bool overlap = true; ///< false: every collective blocks where it stands
+  /// Collectives started and not yet awaited, per fabric, at any place of the order. (XLA's limit is one. The channel
+  /// itself always serves one at a time, so that with two, one runs and one is queued.)
   int inFlight = 1;
-  Bytes memoryLimit{};       ///< 0: none; else a collective whose results need more memory than it frees starts early only below it
+  /// 0: none; else a collective whose results need more memory than it frees starts early only below it
+  Bytes memoryLimit{};
   /// In: the time of one run of each earlier block; out: this block's time. Null: nested blocks are estimated.
   std::vector<Seconds> *times = nullptr;
-  /// While the next task of the program waits for a collective, run later ones that need not wait. False: the program's order.
+  /// While the next task of the program waits for a collective, run later ones that need not wait. False: the program's
+  /// order.
   bool fillWaits = false;
-  /// A collective waits for a lane, and the lane becomes free in the middle of the next kernel. The compute stream waits for the
-  /// lane if its own loss is at most `patience` times the lane's. 0: never.
+  /// A collective waits for a lane, and the lane becomes free in the middle of the next kernel. The compute stream
+  /// waits for the lane if its own loss is at most `patience` times the lane's. 0: never.
   double patience = 0;
 };
 
-/// List scheduling with tails: the compute order of the program is kept as far as dependences through buckets allow, starts go
-/// as early as their operands, the queue is ordered by longest tail, waits stand before the first reader.
+/// List scheduling with tails: the compute order of the program is kept as far as dependences through buckets allow,
+/// starts go as early as their operands, the queue is ordered by longest tail, waits stand before the first reader.
 BlockSchedule listSchedule(const Program &program, int block, std::vector<Bucket> buckets, const Pricer &pricer,
                            const ListOptions &options);
 
 /// All blocks, callees first: buckets by the rule, then the list scheduler.
-Schedule scheduleProgram(const Program &program, const BucketRule &rule, const Pricer &pricer, const ListOptions &options);
+Schedule scheduleProgram(const Program &program, const BucketRule &rule, const Pricer &pricer,
+                         const ListOptions &options);
 
 enum class Policy { NoOverlap, PerTensor, Ddp25MiB, Xla30MiB, OneBucket, Braid };
 const char *name(Policy policy); ///< "no-overlap", "per-tensor", "ddp-25mib", "xla-30mib", "one-bucket", "braid"
@@ -121,32 +130,34 @@ std::optional<Policy> parsePolicy(const std::string &name);
 struct Interval {
   std::string name;
   Seconds begin, end;
-  int bucket = -1;           ///< >= 0: a collective in flight
+  int bucket = -1; ///< >= 0: a collective in flight
   Fabric fabric = Fabric::Inter;
   int block = -1;
 };
 
 struct Played {
   Seconds total;
-  Seconds compute;           ///< busy time of the compute stream
-  Seconds exposed;           ///< time the compute stream waited for collectives
+  Seconds compute;                ///< busy time of the compute stream
+  Seconds exposed;                ///< time the compute stream waited for collectives
   std::vector<Interval> timeline; ///< filled on request; loop bodies shown once per trip up to 64 trips
 };
 
 /// Time of one bucket's execution; `operation` numbers executions within a step.
 using CollectiveTime = std::function<Seconds(int block, int bucket, uint64_t operation)>;
-Played play(const Program &program, const Schedule &schedule, const Pricer &pricer, const CollectiveTime &time, bool timeline = false);
+Played play(const Program &program, const Schedule &schedule, const Pricer &pricer, const CollectiveTime &time,
+            bool timeline = false);
 /// Every collective at its candidate's price.
 Played playWithoutNoise(const Program &program, const Schedule &schedule, const Pricer &pricer, bool timeline = false);
 
 struct Quantiles {
-  Seconds p50, p95, p99;     ///< of one step, all draws fresh
-  Seconds standardError;     ///< of p50
-  Seconds standardError99;   ///< of p99
+  Seconds p50, p95, p99;   ///< of one step, all draws fresh
+  Seconds standardError;   ///< of p50
+  Seconds standardError99; ///< of p99
 };
 enum class ObjectiveKind { Training, Serving };
 struct Objective {
-  ObjectiveKind kind = ObjectiveKind::Training; ///< training: mean over steps at the quantile over jobs; serving: quantile over steps
+  /// training: mean over steps at the quantile over jobs; serving: quantile over steps
+  ObjectiveKind kind = ObjectiveKind::Training;
   double quantile = 0.5;
 };
 struct SampleOptions {
@@ -157,34 +168,36 @@ struct SampleOptions {
 Quantiles quantiles(const Program &, const Schedule &, const Pricer &, const SampleOptions &);
 Seconds objective(const Program &, const Schedule &, const Pricer &, const Objective &, const SampleOptions &);
 
-/// Peak bytes of the schedule: results live from Run or Start to the last reader's event, buckets in flight keep their operands.
+/// Peak bytes of the schedule: results live from Run or Start to the last reader's event, buckets in flight keep their
+/// operands.
 struct Peak {
   Bytes bytes;
   int block = -1;
-  int event = -1;            ///< index in the order where the peak is
+  int event = -1; ///< index in the order where the peak is
 };
 Peak peakMemory(const Program &program, const Schedule &schedule);
 /// What holds the memory at the peak: the largest results first, by the name of the task that made them.
-std::vector<std::pair<std::string, Bytes>> liveAtPeak(const Program &program, const Schedule &schedule, const Peak &peak,
-                                                      size_t count = 5);
+std::vector<std::pair<std::string, Bytes>> liveAtPeak(const Program &program, const Schedule &schedule,
+                                                      const Peak &peak, size_t count = 5);
 
-/// Played schedules as Chrome trace events: one process each, named; tracks "compute", "intra-host", "inter-host". Returns an
-/// empty string, or an error.
+/// Played schedules as Chrome trace events: one process each, named; tracks "compute", "intra-host", "inter-host".
+/// Returns an empty string, or an error.
 std::string writeTimeline(const std::vector<std::pair<std::string, Played>> &processes, const std::string &path);
 
 //===- proof ----------------------------------------------------------------------------------------------------===//
 
 struct Bound {
   Seconds time;
-  std::string witness;       ///< "critical path through ...", "sum of compute", "inter: one message of 1.3 GiB"
+  std::string witness; ///< "critical path through ...", "sum of compute", "inter: one message of 1.3 GiB"
 };
-/// The largest of: critical path at the cheapest candidate prices; sum of compute; per fabric one message of all bytes of a
-/// key at its cheapest price. No schedule of this program with these candidates and no noise is faster.
+/// The largest of: critical path at the cheapest candidate prices; sum of compute; per fabric one message of all bytes
+/// of a key at its cheapest price. No schedule of this program with these candidates and no noise is faster.
 Bound lowerBound(const Program &program, const Pricer &pricer);
 
-/// Checks a schedule without sharing code with the scheduler: every task once, dependences, one compute stream, buckets of one
-/// key, start before wait before reader, in-flight cap, memory. Empty string, or the violated rule with the tasks' names.
-/// The in-flight cap holds per fabric, which only a pricer knows: without one it is checked over both together (twice the cap).
+/// Checks a schedule without sharing code with the scheduler: every task once, dependences, one compute stream, buckets
+/// of one key, start before wait before reader, in-flight cap, memory. Empty string, or the violated rule with the
+/// tasks' names. The in-flight cap holds per fabric, which only a pricer knows: without one it is checked over both
+/// together (twice the cap).
 std::string verifySchedule(const Program &program, const Schedule &schedule, const ListOptions &options,
                            const Pricer *pricer = nullptr);
 
@@ -192,21 +205,21 @@ std::string verifySchedule(const Program &program, const Schedule &schedule, con
 
 struct PolicyResult {
   Policy policy;
-  std::string rule;          ///< of braid: which candidate won ("64 MiB, scanning past dependents")
+  std::string rule; ///< of braid: which candidate won ("64 MiB, scanning past dependents")
   Schedule schedule;
   Quantiles quantiles;
   Seconds objective;
-  Seconds exposed;           ///< no noise
-  Seconds total;             ///< no noise
-  int64_t collectives = 0;   ///< launches in the text
-  double executed = 0;       ///< times trips of the loops around them
-  Bytes bytes;               ///< operand bytes per rank, text
+  Seconds exposed;         ///< no noise
+  Seconds total;           ///< no noise
+  int64_t collectives = 0; ///< launches in the text
+  double executed = 0;     ///< times trips of the loops around them
+  Bytes bytes;             ///< operand bytes per rank, text
   Peak peak;
 };
 
 struct PlanOptions {
   Objective objective;
-  Bytes memoryLimit{};       ///< 0: none
+  Bytes memoryLimit{}; ///< 0: none
   SampleOptions sampling;
   int inFlight = 1;
 };
@@ -220,7 +233,7 @@ struct Alternative {
 };
 
 struct PlanResult {
-  std::vector<PolicyResult> policies; ///< every baseline, then braid last
+  std::vector<PolicyResult> policies;    ///< every baseline, then braid last
   std::vector<Alternative> alternatives; ///< best first: the margin by which the plan won
   Bound bound;
   const PolicyResult &braid() const { return policies.back(); }

@@ -1,6 +1,7 @@
 //===- Units.h - quantities that carry their unit ---------------------------------------------------------------===//
 //
-// A bare double never says whether it is microseconds or seconds; these types do. Text forms: "1.3 us", "400 Gb/s", "80 GiB".
+// A bare double never says whether it is microseconds or seconds; these types do. Text forms: "1.3 us", "400 Gb/s", "80
+// GiB".
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_UNITS_H
 #define BRAID_COST_MODELS_UNITS_H
@@ -19,7 +20,10 @@ struct Seconds {
   friend Seconds operator*(double f, Seconds a) { return {a.value * f}; }
   friend Seconds operator/(Seconds a, double f) { return {a.value / f}; }
   friend double operator/(Seconds a, Seconds b) { return a.value / b.value; }
-  Seconds &operator+=(Seconds b) { value += b.value; return *this; }
+  Seconds &operator+=(Seconds b) {
+    value += b.value;
+    return *this;
+  }
   friend bool operator<(Seconds a, Seconds b) { return a.value < b.value; }
   friend bool operator>(Seconds a, Seconds b) { return a.value > b.value; }
   friend bool operator<=(Seconds a, Seconds b) { return a.value <= b.value; }
@@ -32,8 +36,14 @@ struct Bytes {
   int64_t value = 0;
   friend Bytes operator+(Bytes a, Bytes b) { return {a.value + b.value}; }
   friend Bytes operator-(Bytes a, Bytes b) { return {a.value - b.value}; }
-  Bytes &operator+=(Bytes b) { value += b.value; return *this; }
-  Bytes &operator-=(Bytes b) { value -= b.value; return *this; }
+  Bytes &operator+=(Bytes b) {
+    value += b.value;
+    return *this;
+  }
+  Bytes &operator-=(Bytes b) {
+    value -= b.value;
+    return *this;
+  }
   friend bool operator<(Bytes a, Bytes b) { return a.value < b.value; }
   friend bool operator>(Bytes a, Bytes b) { return a.value > b.value; }
   friend bool operator<=(Bytes a, Bytes b) { return a.value <= b.value; }
@@ -64,10 +74,10 @@ std::string toString(FlopsPerSecond r);
 
 /// The inverse: a number, an optional space and a unit. Errors: no unit, another quantity's unit, negative, not finite.
 /// Decimal prefixes are powers of 1000 (kB, MB), binary ones of 1024 (KiB, MiB); b is bits, B is bytes.
-Result<Seconds> parseSeconds(const std::string &text);                       ///< s, ms, us, ns
+Result<Seconds> parseSeconds(const std::string &text);                        ///< s, ms, us, ns
 Result<Bytes> parseBytes(const std::string &text, bool unitOptional = false); ///< B, kB .. TB, KiB .. TiB
-Result<BytesPerSecond> parseBytesPerSecond(const std::string &text);         ///< b/s .. Tb/s, B/s .. TB/s, KiB/s .. TiB/s
-Result<FlopsPerSecond> parseFlopsPerSecond(const std::string &text);         ///< FLOP/s, kFLOP/s .. PFLOP/s
+Result<BytesPerSecond> parseBytesPerSecond(const std::string &text); ///< b/s .. Tb/s, B/s .. TB/s, KiB/s .. TiB/s
+Result<FlopsPerSecond> parseFlopsPerSecond(const std::string &text); ///< FLOP/s, kFLOP/s .. PFLOP/s
 
 } // namespace braid::cost
 

@@ -1,22 +1,24 @@
 //===- StepProgram.h - an algorithm, written once ---------------------------------------------------------------===//
 //
-// A *step program* says who sends which chunk to whom, in which order. The cost model prices it, the simulator plays it, the
-// checker proves it correct and the runtime executes it: an algorithm is written once.
+// A *step program* says who sends which chunk to whom, in which order. The cost model prices it, the simulator plays
+// it, the checker proves it correct and the runtime executes it: an algorithm is written once.
 //
-// Each rank of a group has one buffer of `chunks` equal chunks (padded to a whole number of chunks), used in place. What it
-// holds before and after, for n ranks, "block i" being the i-th of n equal parts of the chunks:
+// Each rank of a group has one buffer of `chunks` equal chunks (padded to a whole number of chunks), used in place.
+// What it holds before and after, for n ranks, "block i" being the i-th of n equal parts of the chunks:
 //
 //   all_reduce      operand                                  the sum
 //   reduce_scatter  operand (n blocks)                       rank r: block r of the sum in block r, the rest is scratch
 //   all_gather      rank r: operand in block r               all operands
 //   all_to_all      block i is for rank i                    block i is from rank i
-//   permute         operand                                  what the source sent; a rank without a source executes no receive
+//   permute         operand                                  what the source sent; a rank without a source executes no
+//   receive
 //                                                            and whoever runs the program fills its result with zeros
 //   broadcast       root: operand                            the root's operand
 //
-// A rank's program is a list of steps. The steps of one channel are executed in order; channels are independent lanes, and no
-// two of them touch the same chunk. Sends do not block and take the value that the chunk has at that moment; a receive waits
-// for its message. Messages from one rank to another on one channel arrive in the order in which they were sent.
+// A rank's program is a list of steps. The steps of one channel are executed in order; channels are independent lanes,
+// and no two of them touch the same chunk. Sends do not block and take the value that the chunk has at that moment; a
+// receive waits for its message. Messages from one rank to another on one channel arrive in the order in which they
+// were sent.
 //
 // Example: ring reduce_scatter of 3 chunks on 3 ranks, rank 0:   send c2->1, reduce c1<-2, send c1->1, reduce c0<-2.
 //
@@ -60,7 +62,8 @@ struct StepProgram {
   std::vector<Step> steps;
 };
 
-/// Bytes of the buffer that a program works on, given the bytes of one rank's operand: all_gather's is as large as its result.
+/// Bytes of the buffer that a program works on, given the bytes of one rank's operand: all_gather's is as large as its
+/// result.
 inline int64_t bufferBytes(Collective collective, int ranks, int64_t operandBytes) {
   return collective == Collective::AllGather ? operandBytes * ranks : operandBytes;
 }
@@ -69,8 +72,8 @@ struct StepOptions {
   int channels = 1; ///< >= 1; each channel carries its own share of the chunks
   int segments = 1; ///< pipeline segments of a tree or chain, >= 1
   int root = 0;     ///< of broadcast
-  /// Of permute: (source, target), indices in the group; each rank at most once as source and once as target. Empty: every
-  /// rank to the next one, cyclically.
+  /// Of permute: (source, target), indices in the group; each rank at most once as source and once as target. Empty:
+  /// every rank to the next one, cyclically.
   std::vector<std::pair<int, int>> pairs;
 };
 
@@ -91,13 +94,15 @@ const std::vector<Algorithm> &registry();
 const Algorithm *find(const std::string &name);
 
 /// The programs of all ranks of a group.
-std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collective, int ranks, const StepOptions &options);
+std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collective, int ranks,
+                                  const StepOptions &options);
 
-/// Proves by symbolic execution that the programs of all ranks implement the collective: each contribution exactly once,
-/// every element the same expression of additions on all ranks, no deadlock, no message left over.
-/// Returns an empty string, or a sentence that says what is wrong, at which rank, chunk and step. Of the options only the root
+/// Proves by symbolic execution that the programs of all ranks implement the collective: each contribution exactly
+/// once, every element the same expression of additions on all ranks, no deadlock, no message left over. Returns an
+/// empty string, or a sentence that says what is wrong, at which rank, chunk and step. Of the options only the root
 /// (broadcast) and the pairs (permute) matter: they are part of what is asked for.
-std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs, const StepOptions &options);
+std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs,
+                  const StepOptions &options);
 std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs, int root = 0);
 
 } // namespace braid::algorithms

@@ -6,9 +6,11 @@
 //   process   one per rank ("rank 0")
 //   track     one per stream of a rank ("compute", "inter-host")       -> a thread of the process
 //   slice     a kernel, or a wait: has the track for itself            -> an X event; slices of a track nest or are
-//   disjoint async     a collective in flight: may overlap anything             -> a pair of b and e events with an id
-//   of its own counter   a quantity over time (bytes in flight, memory)           -> a C event flow      an arrow from
-//   one slice to another (start to wait)       -> s and f events
+//   disjoint
+//   async     a collective in flight: may overlap anything             -> a pair of b and e events with an id of its
+//   own
+//   counter   a quantity over time (bytes in flight, memory)           -> a C event
+//   flow      an arrow from one slice to another (start to wait)       -> s and f events
 //
 // Format: "Trace Event Format", Google, sections Complete, Async, Flow, Counter, Metadata events. Times are
 // microseconds; they are rounded to nanoseconds at both ends, so that slices that touch do not overlap.
