@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BRAID_BUILD", ROOT / "build"))
-BIN = BUILD / "bin"
+BIN = Path(os.environ.get("BRAID_BIN", BUILD / "bin"))
 DATA = ROOT / "test" / "data"
 CLUSTERS = ROOT / "cost_models" / "clusters"
 LLVM = Path("/usr/lib/llvm-22/bin")

@@ -5,32 +5,43 @@
 // are.
 //
 //===------------------------------------------------------------------------------------------------------------===//
+#include "WholeFile.h"
 #include "braid/dialect/BraidDialect.h"
+#include "braid/passes/PlaceholderDialects.h"
+#include "braid/passes/Register.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#if defined(BRAID_HAVE_PASSES_LIBRARY) && __has_include("braid/passes/Register.h")
-#include "braid/passes/Register.h"
-#define BRAID_HAS_PASSES 1
-#endif
-#if defined(BRAID_HAVE_PASSES_LIBRARY) && __has_include("braid/passes/PlaceholderDialects.h")
-#include "braid/passes/PlaceholderDialects.h"
-#define BRAID_HAS_PLACEHOLDERS 1
-#endif
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+/// MLIR reads an empty file as an empty module, which would be "planned" without a word. Most likely an export failed.
+static bool isEmptyFile(llvm::StringRef name) {
+  if (name == "-")
+    return false;
+  auto file = llvm::MemoryBuffer::getFile(name);
+  return file && (*file)->getBuffer().trim().empty();
+}
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   registry.insert<mlir::braid::BraidDialect>();
-#ifdef BRAID_HAS_PLACEHOLDERS
   mlir::braid::registerPlaceholderDialects(registry);
-#endif
-#ifdef BRAID_HAS_PASSES
   mlir::braid::registerBraidPasses();
   mlir::braid::registerBraidPipelines();
-#endif
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Braid's optimizer driver\n", registry));
+
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Braid's optimizer driver\n", registry);
+  if (isEmptyFile(input)) {
+    llvm::errs() << input << ": error: expected a program, got an empty file\n";
+    return EXIT_FAILURE;
+  }
+  mlir::braid::WholeFile file(output);
+  bool succeeded = mlir::succeeded(mlir::MlirOptMain(argc, argv, input, file.name(), registry));
+  return file.finish(succeeded) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -70,6 +70,10 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
     llvm::errs() << "error: " << message << "\n";
     return failure();
   }
+  if (file->getBuffer().trim().empty()) {
+    llvm::errs() << options.input << ": error: expected a program, got an empty file\n";
+    return failure();
+  }
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
