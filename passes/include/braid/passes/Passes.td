@@ -1,6 +1,7 @@
 //===- Passes.td - the passes between import and lowering -------------------------------------------*- tablegen -*-===//
 //
-// Flags are braid-<verb>-<object>. Passes hand over to each other through attributes only, so each runs alone in braid-opt.
+// Flags are braid-<verb>-<object>. Passes hand over to each other through attributes only, so each runs alone in
+// braid-opt.
 //===---------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_PASSES_TD
 #define BRAID_PASSES_PASSES_TD
