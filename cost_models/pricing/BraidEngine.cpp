@@ -18,7 +18,8 @@ namespace braid::cost {
 
 namespace {
 
-/// Pipeline segments tried for trees and chains; a segment below this size is all latency.
+/// Pipeline segments tried for trees and chains. A segment below this size is all latency; a small buffer is priced as if
+/// its segments had it, so that a larger buffer, which can be cut into more of them, is never cheaper.
 constexpr int segmentCounts[] = {1, 8, 64};
 constexpr int64_t smallestSegment = 4096;
 
@@ -27,6 +28,7 @@ struct Prepared {
   std::unique_ptr<PlayedCollective> collective;
   Seconds empty;      ///< time of empty messages
   Seconds emptyInter; ///< and with latency between hosts only
+  Seconds smallest;   ///< time of the smallest segments
   UplinkFlows uplinks;
 };
 
@@ -56,7 +58,7 @@ public:
       bool tree = algorithm.name.find("tree") != std::string::npos;
       bool pipelined = tree || spec.kind == CollectiveKind::Broadcast;
       for (int segments : segmentCounts) {
-        if (segments > 1 && (!pipelined || spec.bytes.value / segments < smallestSegment))
+        if (segments > 1 && !pipelined)
           continue;
         Candidate c = price(algorithm, spec, segments, layout.hosts);
         keepCheapest(all, std::move(c));
@@ -89,6 +91,7 @@ private:
       p.collective = std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, placement);
       PlayedNetwork network(*topology, placement);
       p.empty = timeOf(p, {0}, network);
+      p.smallest = segments > 1 ? timeOf(p, {segments * smallestSegment}, network) : p.empty;
       for (Topology::Link &link : network.links)
         if (link.level == Topology::Level::Intra)
           link.latency = {};
@@ -107,7 +110,8 @@ private:
 
   Candidate price(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments, int hosts) {
     const Prepared &p = prepare(algorithm, spec, segments);
-    Seconds played = timeOf(p, spec.bytes, PlayedNetwork(*topology, placement));
+    bool small = segments > 1 && spec.bytes.value < segments * smallestSegment;
+    Seconds played = small ? p.smallest : timeOf(p, spec.bytes, PlayedNetwork(*topology, placement));
     Candidate c;
     c.algorithm = algorithm.name;
     c.chunks = segments;

@@ -62,15 +62,18 @@ TEST_CASE("a price grows with the bytes", "[price][law]") {
       }
     }
   }
-  // Played programs too, at fewer sizes.
-  Cluster cluster = noisyCluster(4, 2);
-  Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
-  for (CollectiveKind kind : kinds) {
-    double cheapest = 0;
-    for (double bytes = 8; bytes < 1e9; bytes *= 3) {
-      double time = pricer.candidates(specOf(kind, int64_t(bytes), groupsOf(8)))[0].time.value;
-      CHECK(time >= cheapest);
-      cheapest = time;
+  // Played programs too, at fewer sizes; those around which a buffer gets long enough for another number of segments.
+  for (int hosts : {4, 12}) {
+    Cluster cluster = noisyCluster(hosts, 2);
+    Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
+    for (CollectiveKind kind : kinds) {
+      double cheapest = 0;
+      for (int64_t bytes : {8, 1000, 16384, 32767, 32768, 100000, 262143, 262144, 1000000, 100000000}) {
+        double time = pricer.candidates(specOf(kind, bytes, groupsOf(2 * hosts)))[0].time.value;
+        CAPTURE(hosts, name(kind), bytes);
+        CHECK(time >= cheapest);
+        cheapest = time;
+      }
     }
   }
 }
