@@ -200,11 +200,5 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
     if (difference)
       llvm::outs() << toText(*difference, planned->plan.pricer->cluster().name, other);
   }
-  llvm::outs().flush();
-  if (llvm::outs().has_error()) { // a full disk must not look like success
-    llvm::errs() << "error: standard output: " << llvm::outs().error().message() << "\n";
-    llvm::outs().clear_error();
-    return 1;
-  }
   return 0;
 }

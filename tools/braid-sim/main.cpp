@@ -32,18 +32,28 @@ static void printUsage(llvm::raw_ostream &os) {
     os << llvm::format("  %-9s %s\n", subcommand.name, subcommand.summary);
 }
 
+/// The exit status of a subcommand that said all it had to: a full disk must not look like success.
+static int finish(int status) {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return status;
+  llvm::errs() << "error: standard output: " << llvm::outs().error().message() << "\n";
+  llvm::outs().clear_error();
+  return 1;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::StringRef asked = argc > 1 ? argv[1] : "";
   if (asked == "--help" || asked == "-h" || asked == "help") {
     printUsage(llvm::outs());
-    return 0;
+    return finish(0);
   }
   for (const Subcommand &subcommand : subcommands)
     if (asked == subcommand.name) {
       std::string program = "braid-sim " + asked.str();
       argv[1] = program.data();
-      return subcommand.run(argc - 1, argv + 1);
+      return finish(subcommand.run(argc - 1, argv + 1));
     }
   if (asked.empty())
     llvm::errs() << "error: subcommand: expected one of these, got none\n";
