@@ -56,6 +56,24 @@ def equal_gathers_count_once():
 
 
 @check
+def what_works_on_constants_may_be_missing():
+    """XLA computes a psum of ones and drops what has no elements; of a permute of ones, or a psum of zeros times an argument, it does not."""
+    import jax
+    import jax.numpy as jnp
+    import models
+    from braid_jax import collectives, running
+    jitted, shapes = models.PROGRAMS["constant_operands"]()
+    constants = running.compile_text(braid_jax.export(jitted, *shapes))
+    expect(len(constants.compiled) < len(constants.written), "XLA kept all of them: this test shows nothing")
+    expect(collectives.difference(constants.written, constants.compiled) == [], "what XLA folded is reported as missing")
+    step = lambda x: (jax.lax.ppermute(jnp.ones((4,)), "data", [(0, 1)]), jax.lax.psum(x * 0, "data"))
+    args = (models.shape(8),)
+    kept = running.compile_text(braid_jax.export(models.manual(step, models.mesh(data=8), models.P("data"), models.P("data")), *args))
+    expect(not any(c.foldable for c in kept.written), kept.written)
+    expect(len(collectives.difference(kept.written, [])) == 2, "what XLA must keep may be missing")
+
+
+@check
 def chains_of_dependences():
     from braid_jax import numbering, program
     from jaxlib.mlir import ir

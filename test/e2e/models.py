@@ -239,6 +239,18 @@ def permuted_dp():
     return manual(step, on, (P(), P(("column", "row"))), (P(), P(), P())), (shape(16, 8), shape(32, 16))
 
 
+@explicit
+def constant_operands():
+    """Collectives of what is known before the step runs, or of nothing: XLA computes or drops them, if they are not in a bucket."""
+    def step(p, x, nothing):
+        loss, grads = jax.value_and_grad(lambda p: jnp.mean((x @ p["w"]) ** 2) + p["b"].sum())(p)
+        update = lambda w, g: w - 0.1 * lax.all_gather(lax.psum_scatter(g.reshape(-1), "data", tiled=True), "data", tiled=True).reshape(w.shape)
+        tokens = lax.psum(jnp.ones(x.shape[:1]), "data"), lax.psum(jnp.float32(3) + 1, "data"), lax.psum(nothing, "data")
+        return jax.tree.map(update, p, grads), lax.pmean(loss, "data"), tokens
+    f = manual(step, mesh(data=8), (P(), P("data"), P()), (P(), P(), P()))
+    return f, (dict(w=shape(16, 8), b=shape(8)), shape(32, 16), shape(0, 3))
+
+
 # ---------------------------------------------------------------- collectives by XLA's partitioner
 def auto_transformer(specs_of, on, layers=2):
     shapes = transformer_shapes(layers)

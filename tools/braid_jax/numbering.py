@@ -1,11 +1,13 @@
 """The collectives of a StableHLO module as XLA will keep them.
 
-XLA inlines calls, drops optimization barriers on the CPU, drops what no result needs, and keeps one of several equal
-collectives (same kind, groups, channel and operands). llama_fsdp8, which gathers each parameter again in the backward pass, has
+XLA inlines calls, drops optimization barriers on the CPU, drops what no result needs and what has no elements, may compute
+what works on constants only (a psum of ones), and keeps one of several equal collectives (same kind, groups, channel and
+operands). llama_fsdp8, which gathers each parameter again in the backward pass, has
 56 all_gathers in its text and 29 when compiled, planned or not. To say what must be found in the compiled program, this
 file numbers values: two values get the same number if the same operations on the same operands made them, where calls,
 barriers and asynchronous wrappers are looked through.
 """
+from dataclasses import replace
 import math
 import re
 
@@ -13,6 +15,8 @@ from . import program
 from .collectives import KINDS, Collective, canonical, on_partitions
 from .errors import BraidJaxError
 
+_FOLDABLE = {"all_reduce", "reduce_scatter", "all_gather"}  # of a constant that is the same everywhere, XLA's simplifier makes a constant
+_DEVICES_DIFFER = {"stablehlo.partition_id", "stablehlo.replica_id"}
 _TERMINATORS = {"stablehlo.return", "func.return", "sdy.return"}
 _LOOPS_AND_BRANCHES = {"stablehlo.while", "stablehlo.case", "stablehlo.if"}
 _NEVER_EQUAL = {"stablehlo.rng", "stablehlo.infeed", "stablehlo.outfeed", "stablehlo.send", "stablehlo.recv", "stablehlo.create_token"}
@@ -30,17 +34,19 @@ def _rows(attribute):
 class _Numbering:
     def __init__(self, module, devices):
         self.functions, self.devices = program.functions(module), devices
-        self.numbers, self.needs, self.found = {}, [], {}
+        self.numbers, self.needs, self.constant, self.found = {}, [], [], {}
 
-    def number(self, key, needs=()):
-        """The number of a value made in the way `key`; values of the same key are the same value."""
+    def number(self, key, needs=(), varies=False):
+        """The number of a value made in the way `key`; values of the same key are the same value. What is made from
+        nothing that varies, between devices or calls, is constant."""
         if key not in self.numbers:
             self.numbers[key] = len(self.needs)
             self.needs.append(tuple(needs))
+            self.constant.append(not varies and all(self.constant[n] for n in needs))
         return self.numbers[key]
 
-    def unique(self, needs=()):
-        return self.number(("unique", len(self.needs)), needs)
+    def unique(self, needs=(), varies=False):
+        return self.number(("unique", len(self.needs)), needs, varies)
 
     def block(self, block, env):
         """Number a block's values; returns what its terminator passes on."""
@@ -78,11 +84,11 @@ class _Numbering:
         if op.name in _LOOPS_AND_BRANCHES:
             return self.control(op, operands, env)
         if op.name in _NEVER_EQUAL or (name == "custom_call" and "has_side_effect = true" in str(op.attributes)):
-            return [self.unique(operands) for _ in range(count)]
+            return [self.unique(operands, varies=True) for _ in range(count)]
         if name in ("reshape", "convert") and op.operands[0].type == op.results[0].type:
             return operands
         key = (op.name, self.attributes(op), tuple(str(r.type) for r in op.results), operands, self.regions(op, env))
-        return [self.number((*key, i), operands) for i in range(count)]
+        return [self.number((*key, i), operands, op.name in _DEVICES_DIFFER) for i in range(count)]
 
     def attributes(self, op):
         names = [n for n in sorted(a.name if hasattr(a, "name") else a for a in op.attributes) if not _COSMETIC.match(n)]
@@ -125,8 +131,11 @@ class _Numbering:
         types = tuple(str(r.type) for r in op.results)
         key = (kind, collective.groups, channel, self.attributes(op), types, operands, self.regions(op, env))
         numbers = [self.number((*key, i), operands) for i in range(len(op.results))]
-        for number in numbers:
-            self.found[number] = (numbers[0], collective)
+        if kind in _FOLDABLE and all(self.constant[v] for v in operands):
+            collective = replace(collective, foldable=True)
+        if collective.elements:
+            for number in numbers:
+                self.found[number] = (numbers[0], collective)
         return numbers
 
     def live(self, outputs):
@@ -143,7 +152,7 @@ class _Numbering:
 def _trace(module, devices):
     main = program.main_of(module)
     numbering = _Numbering(module, devices)
-    arguments = [numbering.unique() for _ in main.regions[0].blocks[0].arguments]
+    arguments = [numbering.unique(varies=True) for _ in main.regions[0].blocks[0].arguments]
     return numbering, numbering.live(numbering.region(main.regions[0], arguments, {}))
 
 
