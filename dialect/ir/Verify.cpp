@@ -17,13 +17,25 @@ static LogicalResult verifyOperands(Operation *op) {
   return success();
 }
 
+/// C2, C3: not more ranks than any program has.
+static LogicalResult verifyCount(CollectiveOpInterface op, int64_t ids, const ModuleRanks &ranks) {
+  if (ids > kMostRanks)
+    return op->emitOpError("groups, expected at most ") << kMostRanks << " ranks, got " << ids;
+  if (ranks.total() > kMostRanks)
+    return op->emitOpError("groups, expected a module of at most ")
+           << kMostRanks << " ranks, got " << ranks.replicas << " replicas of " << ranks.partitions << " partitions";
+  return success();
+}
+
 /// C2: each id from 0 to N - 1 exactly once.
 static LogicalResult verifyIds(CollectiveOpInterface op) {
   GroupsAttrInterface groups = op.getGroupsAttr();
   int64_t ids = groups.getNumRanks();
+  ModuleRanks ranks = moduleRanksAround(op);
+  if (failed(verifyCount(op, ids, ranks)))
+    return failure();
   if (ids == 0)
     return success(); // one group of all ranks
-  ModuleRanks ranks = moduleRanksAround(op);
   bool stated = ranks.total() > 1;
   int64_t expected = stated ? ranks.idsIn(op.getIdSpace()) : ids;
   if (groups.isPermutationByConstruction() && ids == expected)
@@ -243,13 +255,15 @@ LogicalResult PermuteOp::verify() {
   ModuleRanks ranks = moduleRanksAround(*this);
   if (getIdSpace() == IdSpace::ReplicaAndPartition) // C3
     return emitOpError("attribute 'id_space', expected flattened, replica or partition, got replica_and_partition");
-  int64_t expected = ranks.total() > 1 ? ranks.idsIn(getIdSpace()) : std::numeric_limits<int64_t>::max();
+  if (failed(verifyCount(*this, 0, ranks)))
+    return failure();
+  int64_t expected = ranks.total() > 1 ? ranks.idsIn(getIdSpace()) : kMostRanks;
   llvm::DenseSet<int64_t> sources, targets;
   for (auto [source, target] : getPairList()) {
     for (int64_t id : {source, target})
       if (id < 0 || id >= expected) { // C3
         auto diagnostic = emitOpError("pairs, expected ids ");
-        if (ranks.total() > 1)
+        if (ranks.total() > 1 || id >= 0)
           diagnostic << "from 0 to " << expected - 1;
         else
           diagnostic << "that are not negative";

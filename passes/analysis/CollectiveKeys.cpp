@@ -5,8 +5,15 @@
 
 namespace mlir::braid {
 
+/// A compiler still has to divide the tensor, by its own dimensions: it cannot be laid beside others.
+static bool isYetToBeDivided(Operation *op) {
+  auto text = op->getAttrOfType<StringAttr>("mhlo.sharding");
+  return op->hasAttr("sdy.sharding") ||
+         (op->hasAttr("mhlo.sharding") && (!text || (text != "{replicated}" && text != "{manual}")));
+}
+
 int CollectiveKeys::of(CollectiveOpInterface op, const RankSet &set) {
-  if (!op.isBucketable())
+  if (!op.isBucketable() || isYetToBeDivided(op))
     return -1;
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -19,8 +26,11 @@ int CollectiveKeys::of(CollectiveOpInterface op, const RankSet &set) {
     if (Attribute attr = op->getAttr(name))
       os << name << '=' << attr;
   os << ';';
-  if (Attribute key = op->getDiscardableAttr(BraidDialect::getGroupKeyAttrName()))
-    os << key;
+  // What a compiler acts on must hold for every member.
+  for (StringRef name : {StringRef(BraidDialect::getGroupKeyAttrName()), StringRef("mhlo.sharding"),
+                         StringRef("mhlo.frontend_attributes")})
+    if (Attribute attr = op->getDiscardableAttr(name))
+      os << name << '=' << attr;
   os << ';';
   // Several element types in one bucket are no consumer's reduction, and few consumers' data movement.
   Type element = getElementTypeOrSelf(op.getCommOperands().front().getType());
@@ -57,7 +67,7 @@ cost::CollectiveSpec specOf(CollectiveOpInterface op, const RankSet &set) {
   std::string element;
   llvm::raw_string_ostream(element) << getElementTypeOrSelf(op.getCommOperands().front().getType());
   spec.elementType = element;
-  spec.groups = set.groups;
+  spec.groups = set.communicator(op.getCollectiveKind());
   return spec;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/LoopTrips.h"
 #include "analysis/ModuleRanks.h"
+#include "analysis/RankSets.h"
 #include "braid/dialect/BraidOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/Support/Format.h"
@@ -34,6 +35,9 @@ static std::string communicatorOf(CollectiveOpInterface op, int64_t ranks) {
     for (int64_t rank = 0; rank < ranks; ++rank)
       rows.back().push_back(rank);
   }
+  if (!orderMatters(op.getCollectiveKind()))
+    for (SmallVector<int64_t> &row : rows)
+      llvm::sort(row);
   llvm::sort(rows);
   size_t largest = 0;
   for (ArrayRef<int64_t> row : rows) {
@@ -51,7 +55,7 @@ struct Walker {
   std::string all;
   std::map<std::string, std::string> texts;
   IssueOrder order;
-  llvm::DenseMap<Attribute, std::string> communicators;
+  llvm::DenseMap<std::pair<Attribute, int>, std::string> communicators; ///< by groups and whether order matters
 
   /// Collectives of `op` and its regions in text order. Loops and calls, which decide how often something is issued,
   /// are marked in the hash over everything.
@@ -80,7 +84,7 @@ struct Walker {
     Attribute key = op.getGroupsAttr();
     std::string communicator;
     if (key && op.getIdSpace() == IdSpace::Flattened) {
-      auto [it, inserted] = communicators.try_emplace(key);
+      auto [it, inserted] = communicators.try_emplace({key, int(orderMatters(op.getCollectiveKind()))});
       if (inserted)
         it->second = communicatorOf(op, ranks);
       communicator = it->second;

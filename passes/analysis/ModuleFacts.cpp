@@ -15,6 +15,8 @@ ModuleFacts::ModuleFacts(ModuleOp module) : module(module), symbols(module) {
       work.push_back(op);
     if (FunctionOpInterface callee = calleeOf(op))
       callers[callee].push_back(op);
+    for (FunctionOpInterface callee : computationsOf(op))
+      callers[callee].push_back(op);
   });
   // From each collective outwards: the operations around it, and the calls of the function it is in.
   while (!work.empty()) {
@@ -36,6 +38,17 @@ FunctionOpInterface ModuleFacts::calleeOf(Operation *op) const {
   if (!name)
     return {};
   return symbols.lookup<FunctionOpInterface>(name.getRootReference());
+}
+
+SmallVector<FunctionOpInterface> ModuleFacts::computationsOf(Operation *op) const {
+  SmallVector<FunctionOpInterface> functions;
+  if (op->getName().stripDialect() != "custom_call")
+    return functions;
+  if (auto names = getSourceAttr<ArrayAttr>(op, "called_computations"))
+    for (auto name : names.getAsRange<SymbolRefAttr>())
+      if (auto function = symbols.lookup<FunctionOpInterface>(name.getRootReference()))
+        functions.push_back(function);
+  return functions;
 }
 
 bool ModuleFacts::fusesWhole(FunctionOpInterface function) {
@@ -63,6 +76,9 @@ bool ModuleFacts::effectFree(Operation *root) {
                        return callee && !callee.isExternal() && effectFree(callee) ? WalkResult::advance()
                                                                                    : WalkResult::interrupt();
                      }
+                     for (FunctionOpInterface called : computationsOf(op))
+                       if (called.isExternal() || !effectFree(called))
+                         return WalkResult::interrupt();
                      bool harmless = facts.known && !facts.barrier;
                      return harmless || op == root ? WalkResult::advance() : WalkResult::interrupt();
                    })
@@ -113,6 +129,8 @@ OpClass ModuleFacts::compute(Operation *op) {
     return barrier(op, "it is already asynchronous");
   OpFacts facts = factsOf(op);
   if (communicates(op)) {
+    if (!computationsOf(op).empty())
+      return barrier(op, "it communicates in a function that it names");
     for (Region &region : op->getRegions())
       if (!region.empty() && !llvm::hasSingleElement(region))
         return barrier(op, "it communicates in a region of several blocks");
@@ -131,6 +149,9 @@ OpClass ModuleFacts::compute(Operation *op) {
     return barrier(op, "unknown operation");
   if (facts.barrier)
     return barrier(op, "it has effects");
+  for (FunctionOpInterface called : computationsOf(op))
+    if (called.isExternal() || !effectFree(called))
+      return barrier(op, "a function that it names has effects");
   if (facts.call) {
     FunctionOpInterface callee = calleeOf(op);
     if (!callee || callee.isExternal())

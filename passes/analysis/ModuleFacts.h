@@ -33,6 +33,8 @@ public:
 
   /// The function that a call runs, null if there is none in the module.
   FunctionOpInterface calleeOf(Operation *op) const;
+  /// The functions that a custom_call names without saying what it does with them.
+  SmallVector<FunctionOpInterface> computationsOf(Operation *op) const;
   /// Every operation of the function can run inside one kernel.
   bool fusesWhole(FunctionOpInterface function);
   /// `op` with its regions and callees has no effects.

@@ -1,4 +1,4 @@
-//===- ModuleRanks.cpp - how many ranks run a module ------------------------------------------------------------===//
+//===- ProgramRanks.cpp - how many ranks run a module ------------------------------------------------------------===//
 #include "analysis/ModuleRanks.h"
 
 #include "braid/dialect/BraidOps.h"
@@ -18,9 +18,9 @@ static int64_t meshSize(StringRef text) {
     auto [axis, rest] = text.split(',');
     text = rest;
     int64_t size = 0;
-    if (axis.rsplit('=').second.trim().getAsInteger(10, size) || size <= 0)
+    if (axis.rsplit('=').second.trim().getAsInteger(10, size) || size <= 0 ||
+        __builtin_mul_overflow(product, size, &product))
       return 0;
-    product *= size;
   }
   return product;
 }
@@ -35,13 +35,14 @@ static int64_t idsNeeded(CollectiveOpInterface op) {
   return needed;
 }
 
-ModuleRanks readModuleRanks(ModuleOp module) {
-  ModuleRanks result;
+ProgramRanks readModuleRanks(ModuleOp module) {
+  ProgramRanks result;
   auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
   auto partitions = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
   if (replicas || partitions) {
-    result.replicas = replicas ? replicas.getInt() : 1;
-    result.partitions = partitions ? partitions.getInt() : 1;
+    // As the dialect's verifiers read them: what is not positive says nothing.
+    result.replicas = replicas ? std::max<int64_t>(replicas.getInt(), 1) : 1;
+    result.partitions = partitions ? std::max<int64_t>(partitions.getInt(), 1) : 1;
     result.source = partitions ? "mhlo.num_partitions" : "mhlo.num_replicas";
     // 1 * 1 is what an exporter writes that does not know; groups below may know better.
     if (result.ranks() > 1)

@@ -1,4 +1,4 @@
-//===- ModuleRanks.h - how many ranks run a module --------------------------------------------------------------===//
+//===- ProgramRanks.h - how many ranks run a module --------------------------------------------------------------===//
 #ifndef BRAID_PASSES_ANALYSIS_MODULERANKS_H
 #define BRAID_PASSES_ANALYSIS_MODULERANKS_H
 
@@ -8,7 +8,7 @@
 namespace mlir::braid {
 
 /// A module runs as `replicas` * `partitions` ranks; rank = replica * partitions + partition.
-struct ModuleRanks {
+struct ProgramRanks {
   int64_t replicas = 1, partitions = 1;
   std::string source; ///< where the number comes from: "mhlo.num_partitions", "sdy.mesh", "the largest id in groups"
   int64_t ranks() const { return replicas * partitions; }
@@ -16,7 +16,7 @@ struct ModuleRanks {
 
 /// From mhlo.num_replicas and mhlo.num_partitions; else the largest sdy.mesh; else the ids in groups. Zero ranks: the
 /// module does not say.
-ModuleRanks readModuleRanks(ModuleOp module);
+ProgramRanks readModuleRanks(ModuleOp module);
 
 } // namespace mlir::braid
 

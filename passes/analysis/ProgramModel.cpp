@@ -13,6 +13,7 @@
 #include "analysis/ComputeCost.h"
 #include "analysis/LoopTrips.h"
 #include "analysis/Remarks.h"
+#include "analysis/SourceShape.h"
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/StablehloOp.h"
 
@@ -54,7 +55,7 @@ private:
   ModuleOp module;
   const ModelOptions &options;
   ModuleFacts facts;
-  ModuleRanks ranks;
+  ProgramRanks ranks;
   RankSets sets;
   CollectiveKeys keys;
   ComputeCost costs;
@@ -397,6 +398,8 @@ FailureOr<ProgramModel> ModelBuilder::build() {
 } // namespace
 
 FailureOr<ProgramModel> buildProgramModel(ModuleOp module, const ModelOptions &options) {
+  if (failed(checkSourceShapes(module)))
+    return failure();
   return ModelBuilder(module, options).build();
 }
 

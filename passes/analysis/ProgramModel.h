@@ -23,7 +23,7 @@ struct BlockModel {
 };
 
 struct ProgramModel {
-  ModuleRanks ranks;
+  ProgramRanks ranks;
   cost::Program program;
   std::vector<BlockModel> blocks;         ///< parallel to program.blocks
   std::vector<std::string> openQuestions; ///< why the order of collectives is not certified; empty: it is

@@ -12,7 +12,7 @@ int RankSets::number(const std::vector<std::vector<int>> &rows, std::map<std::ve
 }
 
 /// Ids of one space as ranks: one row may stand for several groups (a group of replicas exists once per partition).
-static void appendRanks(ArrayRef<int64_t> ids, IdSpace space, const ModuleRanks &ranks,
+static void appendRanks(ArrayRef<int64_t> ids, IdSpace space, const ProgramRanks &ranks,
                         std::vector<std::vector<int>> &rows) {
   int64_t partitions = ranks.partitions, replicas = ranks.replicas;
   switch (space) {
@@ -43,7 +43,7 @@ static void appendRanks(ArrayRef<int64_t> ids, IdSpace space, const ModuleRanks 
   }
 }
 
-static int64_t idsInSpace(IdSpace space, const ModuleRanks &ranks) {
+static int64_t idsInSpace(IdSpace space, const ProgramRanks &ranks) {
   switch (space) {
   case IdSpace::Flattened:
     return ranks.ranks();
@@ -59,7 +59,7 @@ static int64_t idsInSpace(IdSpace space, const ModuleRanks &ranks) {
 FailureOr<RankSet> RankSets::expand(CollectiveOpInterface op) {
   IdSpace space = op.getIdSpace();
   int64_t limit = idsInSpace(space, ranks);
-  auto groups = std::make_shared<cost::RankGroups>();
+  auto pairs = std::make_shared<cost::RankGroups>();
   std::vector<std::vector<int>> rows;
   if (auto permute = dyn_cast<PermuteOp>(op.getOperation())) {
     for (auto [source, target] : permute.getPairList()) {
@@ -70,7 +70,7 @@ FailureOr<RankSet> RankSets::expand(CollectiveOpInterface op) {
       appendRanks({source, target}, space, ranks, rows);
     }
     for (const std::vector<int> &row : rows)
-      groups->pairs.emplace_back(row[0], row[1]);
+      pairs->pairs.emplace_back(row[0], row[1]);
   } else {
     SmallVector<SmallVector<int64_t>> expanded;
     op.getGroupsAttr().expand(expanded);
@@ -94,27 +94,38 @@ FailureOr<RankSet> RankSets::expand(CollectiveOpInterface op) {
       if (!seen[id])
         return op.emitError() << "groups: expected every id from 0 to " << limit - 1 << " (" << ranks.source
                               << "), got no " << id;
-    groups->groups = rows;
   }
   // The order of groups never means anything; the order of ids does for some kinds.
   llvm::sort(rows);
   RankSet set;
   set.orderedMeaning = number(rows, orderedMeanings);
+  std::vector<std::vector<int>> ordered = rows;
   if (!isa<PermuteOp>(op.getOperation()))
     for (std::vector<int> &row : rows)
       llvm::sort(row);
   llvm::sort(rows);
   set.meaning = number(rows, meanings);
-  std::vector<std::vector<int>> key = groups->groups;
-  if (!groups->pairs.empty()) {
-    key = rows;
-    key.push_back({-1}); // pairs are not groups of two
+  if (isa<PermuteOp>(op.getOperation())) {
+    rows.push_back({-1}); // pairs are not groups of two
+    auto &known = shared[rows];
+    if (!known)
+      known = pairs;
+    set.groups = set.unordered = known;
+  } else {
+    set.groups = canonical(std::move(ordered));
+    set.unordered = canonical(std::move(rows));
   }
-  auto &canonical = shared[key];
-  if (!canonical)
-    canonical = groups;
-  set.groups = canonical;
   return set;
+}
+
+std::shared_ptr<const cost::RankGroups> RankSets::canonical(std::vector<std::vector<int>> rows) {
+  auto &known = shared[rows];
+  if (!known) {
+    auto groups = std::make_shared<cost::RankGroups>();
+    groups->groups = std::move(rows);
+    known = groups;
+  }
+  return known;
 }
 
 FailureOr<RankSet> RankSets::of(CollectiveOpInterface op) {

@@ -4,6 +4,7 @@
 #include "analysis/IssueOrder.h"
 #include "analysis/RankSets.h"
 #include "analysis/Remarks.h"
+#include "analysis/SourceShape.h"
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/StablehloOp.h"
 #include "mlir/IR/SymbolTable.h"
@@ -95,25 +96,48 @@ private:
       error(start, "V2") << "operands of start and wait, expected the same, got different ones";
   }
 
-  /// Another collective runs inside `op`.
-  bool communicatesInside(Operation *op) {
-    if (isa<StartOp>(op))
-      return false;
-    bool found = false;
-    op->walk([&](Operation *inner) {
-      if (isa<CollectiveOpInterface, WaitOp>(inner) && inner != op)
-        found = true;
-      auto call = dyn_cast<CallOpInterface>(inner);
-      auto symbol = call ? dyn_cast<SymbolRefAttr>(call.getCallableForCallee()) : SymbolRefAttr();
-      if (auto callee =
-              symbol ? symbols.lookup<FunctionOpInterface>(symbol.getRootReference()) : FunctionOpInterface()) {
-        auto [it, inserted] = functions.try_emplace(callee, false);
-        if (inserted)
-          functions[callee] = communicatesInside(callee);
-        found |= functions[callee];
-      }
-    });
-    return found;
+  /// What runs where an operation is, in its regions and in the functions that it names.
+  struct Inside {
+    bool communicates = false, effects = false;
+  };
+
+  void addFunction(Inside &inside, SymbolRefAttr symbol) {
+    auto callee = symbol ? symbols.lookup<FunctionOpInterface>(symbol.getRootReference()) : FunctionOpInterface();
+    if (!callee || callee.isExternal()) {
+      inside.effects = true;
+      return;
+    }
+    auto [it, inserted] = functions.try_emplace(callee);
+    if (inserted) {
+      Inside found;
+      for (Operation &op : callee.getFunctionBody().getOps())
+        add(found, &op);
+      functions[callee] = found;
+    }
+    Inside found = functions.lookup(callee);
+    inside.communicates |= found.communicates;
+    inside.effects |= found.effects;
+  }
+
+  void add(Inside &inside, Operation *op) {
+    if (isa<CollectiveOpInterface, StartOp, WaitOp>(op)) {
+      inside.communicates = true;
+      return;
+    }
+    OpFacts facts = factsOf(op);
+    if (auto call = dyn_cast<CallOpInterface>(op))
+      addFunction(inside, dyn_cast<SymbolRefAttr>(call.getCallableForCallee()));
+    else if (facts.call)
+      addFunction(inside, getSourceAttr<SymbolRefAttr>(op, "decomposition"));
+    else if (!facts.terminator)
+      inside.effects |= !facts.known || facts.barrier;
+    if (!op->isRegistered())
+      if (auto names = getSourceAttr<ArrayAttr>(op, "called_computations"))
+        for (auto name : names.getAsRange<SymbolRefAttr>())
+          addFunction(inside, name);
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        add(inside, &inner);
   }
 
   // V3, V4: one pass over each block with the set of what is in flight.
@@ -132,12 +156,12 @@ private:
       if (issued) {
         verifyTogether(issued, flight);
       } else if (!op.hasTrait<OpTrait::IsTerminator>() && !factsOf(&op).terminator) {
-        OpFacts facts = factsOf(&op);
-        bool communicates = communicatesInside(&op);
-        if (communicates || ((!facts.known || facts.barrier) && !facts.call)) {
-          auto diagnostic = error(&op, "V4")
-                            << "in flight here, expected nothing, since it "
-                            << (communicates ? "communicates" : "has effects or is not known") << ", got a collective";
+        Inside inside;
+        add(inside, &op);
+        if (inside.communicates || inside.effects) {
+          auto diagnostic = error(&op, "V4") << "in flight here, expected nothing, since it "
+                                             << (inside.communicates ? "communicates" : "has effects or is not known")
+                                             << ", got a collective";
           diagnostic.attachNote(flight.front()->getLoc()) << "which started here";
         }
       }
@@ -157,7 +181,8 @@ private:
       FailureOr<RankSet> otherSet = sets.of(other.getCollective());
       if (failed(otherSet))
         continue;
-      if (otherSet->groups == set->groups) {
+      CollectiveKind kind = issued.getCollectiveKind(), otherKind = other.getCollective().getCollectiveKind();
+      if (otherSet->communicator(otherKind) == set->communicator(kind)) {
         ++same;
         continue;
       }
@@ -200,13 +225,15 @@ private:
   RankSets sets;
   DictionaryAttr certificate;
   int64_t inFlight = 0;
-  llvm::DenseMap<Operation *, bool> functions;
+  llvm::DenseMap<Operation *, Inside> functions;
   bool broken = false, saidNoCluster = false;
 };
 
 } // namespace
 
 LogicalResult verifyPlan(ModuleOp module, StringRef clusterHash, StalePolicy stale, StringRef category) {
+  if (failed(checkSourceShapes(module)))
+    return failure();
   return PlanVerifier(module, clusterHash, stale, category).verify();
 }
 

@@ -63,6 +63,13 @@ GroupsAnswer ReplicaGroupsReader::readList(DenseIntElementsAttr list, IdSpace sp
   }
 
   int64_t width = type.getDimSize(1);
+  // A splat is short to write however many ids it stands for.
+  if (list.isSplat() && list.size() > 1) {
+    int64_t id = list.getSplatValue<int64_t>();
+    return id < 0 ? invalid(id == -1 ? Twine("at least one id, got padding alone")
+                                     : "ids that are not negative, or -1 as padding, got " + Twine(id))
+                  : invalid("each id once, got id " + Twine(id) + " twice");
+  }
   std::optional<int64_t> count = idsIn(space);
   SmallVector<SmallVector<int64_t>> rows;
   int64_t column = 0, numIds = 0, highest = -1;
@@ -83,9 +90,9 @@ GroupsAnswer ReplicaGroupsReader::readList(DenseIntElementsAttr list, IdSpace sp
     column = (column + 1) % width;
   }
 
-  // Ids past the number of ids leave a gap below them: with one bit for each id that is allowed, a huge id costs
-  // nothing.
-  int64_t expected = count.value_or(numIds);
+  // Ids past the number of ids leave a gap below them: with one bit for each id that can be there and one for the gap, a
+  // huge id or a huge number of ranks costs nothing.
+  int64_t expected = std::min(count.value_or(numIds), numIds + 1);
   llvm::BitVector seen(expected);
   for (const auto &row : rows)
     for (int64_t id : row) {
@@ -96,7 +103,8 @@ GroupsAnswer ReplicaGroupsReader::readList(DenseIntElementsAttr list, IdSpace sp
       seen.set(id);
     }
   if (int missing = seen.find_first_unset(); missing >= 0) {
-    answer = invalid("every id from 0 to " + Twine(std::max(expected - 1, highest)) + ", got no id " + Twine(missing));
+    answer = invalid("every id from 0 to " + Twine(count ? *count - 1 : std::max(expected - 1, highest)) +
+                     ", got no id " + Twine(missing));
     answer.partial = true;
     return answer;
   }

@@ -29,7 +29,7 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
     module->walk([&](CollectiveOpInterface op) { collectives.push_back(op); });
     if (collectives.empty())
       return markAllAnalysesPreserved();
-    ModuleRanks ranks = readModuleRanks(module);
+    ProgramRanks ranks = readModuleRanks(module);
     FailureOr<cost::Placement> place = readJobPlacement(module, placement, ranks.ranks(), *read);
     if (failed(place))
       return signalPassFailure();

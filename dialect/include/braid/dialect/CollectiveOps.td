@@ -65,7 +65,8 @@ def Braid_AllReduceOp : Braid_ReductionOp<"all_reduce", "AllReduce",
     Constraints:
     - (C1) there is at least one operand;
     - (C2) in groups, each id from 0 to N - 1 stands exactly once, where N is the number of ids; in a module with
-      `mhlo.num_replicas` * `mhlo.num_partitions` > 1, N is what these and `id_space` say;
+      `mhlo.num_replicas` * `mhlo.num_partitions` > 1, N is what these and `id_space` say; no program has more than 2^24
+      ranks;
     - (C3) all operands have the same element type;
     - (C4) `and`, `or`, `xor` need integers, `average` needs floating point, `min` and `max` need ordered numbers;
     - (C5) `accumulate` is of the same class as the element type (floating point, integer) and at least as wide;

@@ -18,6 +18,9 @@ bool sameGroups(GroupsAttrInterface a, GroupsAttrInterface b, bool orderMatters,
 /// The iota form with the same rows in the same order if there is one, else the attribute itself.
 GroupsAttrInterface compressGroups(GroupsAttrInterface groups);
 
+/// No program has more ranks. Numbers read from text end here, so that none of them makes lists without end.
+inline constexpr int64_t kMostRanks = int64_t(1) << 24;
+
 /// How many replicas and partitions a module says it runs as (mhlo.num_replicas, mhlo.num_partitions).
 struct ModuleRanks {
   int64_t replicas = 1;

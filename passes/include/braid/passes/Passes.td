@@ -41,9 +41,10 @@ def BraidFuseCollectives : Pass<"braid-fuse-collectives", "::mlir::ModuleOp"> {
   let summary = "Merge collectives of one kind into buckets of one launch each";
   let description = [{
     Collectives of one block share a bucket if kind, reduction, accumulation type, element type, groups (by meaning),
-    id space, presence of a channel, `braid.group_key`, root and pairs agree, and none of them depends on another through
-    any chain of operations. The bucket is one variadic operation; locations are fused and attributes merged. Legality is
-    by dependence, not by adjacency: a bucket may skip a collective that depends on it and go on.
+    id space, presence of a channel, `braid.group_key`, `mhlo.frontend_attributes`, root and pairs agree, and none of
+    them depends on another through any chain of operations. What a compiler still has to divide (`sdy.sharding`) stays
+    alone. The bucket is one variadic operation; locations are fused and attributes merged. Legality is by dependence,
+    not by adjacency: a bucket may skip a collective that depends on it and go on.
 
     Needs no cluster. No cap means one bucket for each key and level of dependence.
   }];
