@@ -5,6 +5,15 @@
 #                                 while it runs; elsewhere a line is printed every 30 s. On failure: the log's last lines,
 #                                 where the log is, and the command's exit status.
 #   skipped TITLE WHY             says that nothing was to be done.
+#
+# A script that sources this and is called with --help prints the comment at its head, and ends.
+
+case ${1:-} in
+-h | --help)
+  sed -n -E '2,/^[^#]/ s/^# ?//p' "$0"
+  exit 0
+  ;;
+esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${BRAID_BUILD:-$root/build}
