@@ -53,7 +53,7 @@ TEST_CASE("a swapped peer is rejected") {
 
 TEST_CASE("two children swapped in one of two sends that match by count is rejected") {
   auto bad = make("pairwise_exchange", Collective::AllToAll, 4);
-  std::swap(bad[2].steps[0].chunk, bad[2].steps[2].chunk); // right peers, each other's blocks
+  std::swap(bad[2].steps[0].chunk, bad[2].steps[1].chunk); // right peers, each other's blocks
   CHECK_THAT(check(Collective::AllToAll, 4, bad), Contains("expected r2.c") && Contains("got r2.c"));
 }
 
