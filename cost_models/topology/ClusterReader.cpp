@@ -239,14 +239,28 @@ static Cluster readChecked(const std::string &path) {
   return c;
 }
 
+/// The error on one line: what the file says may have line ends and other control characters in it.
+static Error onOneLine(Error error) {
+  std::string out;
+  for (char c : error.message)
+    if (c == '\n')
+      out += "\\n";
+    else if ((unsigned char)c < 0x20 || c == 0x7f)
+      out += '?';
+    else
+      out += c;
+  error.message = std::move(out);
+  return error;
+}
+
 Result<Cluster> readCluster(const std::string &path) {
   try {
     return readChecked(path);
   } catch (const ReadError &error) {
-    return error.error;
+    return onOneLine(error.error);
   } catch (const YAML::Exception &exception) {
     std::string place = exception.mark.is_null() ? path : path + ":" + std::to_string(exception.mark.line + 1);
-    return Error{"cluster file: expected YAML, got: " + exception.msg, place};
+    return onOneLine({"cluster file: expected YAML, got: " + exception.msg, place});
   } catch (const std::exception &exception) {
     return Error{std::string("cluster file: expected to read it, got: ") + exception.what(), path};
   }

@@ -215,6 +215,21 @@ TEST_CASE("each mistake is one error that names the line, the key, what was expe
              Contains("pause_shortest: expected at most pause_longest (1.00 us), got 10.0 us"));
 }
 
+TEST_CASE("an error is one line, whatever the file has in its values") {
+  Folder folder;
+  for (const char *value : {"|\n  text", "\"a\\nb\"", "\"a\\e[31mb\"", "\"a\\\nb\""}) {
+    std::string text = complete;
+    text.replace(text.find("devices_per_host: 2"), 19, std::string("devices_per_host: ") + value);
+    Result<Cluster> cluster = readCluster(folder.write("odd.yaml", text));
+    REQUIRE_FALSE(bool(cluster));
+    for (char c : cluster.error().text())
+      CHECK((unsigned char)c >= 0x20);
+  }
+  Result<Cluster> escape = readCluster(folder.write("escape.yaml", "name: \"a\\\n"));
+  REQUIRE_FALSE(bool(escape));
+  CHECK(escape.error().text().find('\n') == std::string::npos);
+}
+
 TEST_CASE("did you mean: an optional key with a slip") {
   CHECK_THAT(errorOf("    fabric: infiniband", "    fabric: infiniband\n    bulk_mean: 0.1\n    bulk_maen: 0.1"),
              Contains("inter.profile.bulk_maen: expected a known key, got this one; did you mean \"bulk_mean\"?"));
