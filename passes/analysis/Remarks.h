@@ -15,11 +15,16 @@ inline void remarkMissed(Location loc, StringRef category, StringRef name, const
   if (auto remark = remark::missed(loc, remark::RemarkOpts::name(name).category(category)))
     remark << StringRef(text.str());
 }
+/// For a text that is work to make: `text` is asked only if somebody listens to this category.
+inline void remarkMissed(Location loc, StringRef category, StringRef name, llvm::function_ref<std::string()> text) {
+  if (auto remark = remark::missed(loc, remark::RemarkOpts::name(name).category(category)))
+    remark << StringRef(text());
+}
 inline void remarkAnalysis(Location loc, StringRef category, StringRef name, const Twine &text) {
   if (auto remark = remark::analysis(loc, remark::RemarkOpts::name(name).category(category)))
     remark << StringRef(text.str());
 }
-/// Whether anybody listens: remarks that need work to make are made only then.
+/// Whether somebody may listen. (mlir-opt has an engine always, which mostly drops everything.)
 inline bool remarksWanted(MLIRContext *context) { return context->getRemarkEngine() != nullptr; }
 
 } // namespace mlir::braid

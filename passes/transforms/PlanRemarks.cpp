@@ -91,13 +91,14 @@ void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, St
       if (next == same.end())
         continue;
       const cost::Bucket &other = chosen.buckets[*next];
-      bool dependent = ancestors.reaches(bucket.tasks, other.tasks) || ancestors.reaches(other.tasks, bucket.tasks);
-      std::string where = locationText(model.collective(int(index), other.tasks.front())->getLoc());
-      remarkMissed(op->getLoc(), category, "bucket",
-                   dependent ? "not merged with the " + kind + " at " + where + ": one depends on the other"
-                             : "not merged with the " + kind + " at " + where + ": together " +
-                                   cost::toString(spec.bytes + cost::mergedSpec(block, other).bytes) +
-                                   " are above the cap, or later than what separate launches reach");
+      remarkMissed(op->getLoc(), category, "bucket", [&] {
+        bool dependent = ancestors.reaches(bucket.tasks, other.tasks) || ancestors.reaches(other.tasks, bucket.tasks);
+        std::string apart = "not merged with the " + kind + " at " +
+                            locationText(model.collective(int(index), other.tasks.front())->getLoc());
+        return dependent ? apart + ": one depends on the other"
+                         : apart + ": together " + cost::toString(spec.bytes + cost::mergedSpec(block, other).bytes) +
+                               " are above the cap, or later than what separate launches reach";
+      });
     }
   }
 }
