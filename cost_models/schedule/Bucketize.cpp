@@ -12,7 +12,9 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Contraction.h"
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -31,71 +33,159 @@ CollectiveSpec braid::cost::mergedSpec(const Block &block, const Bucket &bucket)
 
 namespace {
 
-/// Which collectives reach which, kept closed while buckets are formed. Rows of bits over the block's collectives.
-class Reach {
+/// The graph of a block with the buckets so far as nodes, and one bucket that is open. Keeps a topological order (a
+/// place for each task; the members of a closed bucket share one), so that whether a collective depends on the open
+/// bucket is a search among the places between the two. What a search has found stays for the next collective: each
+/// task is expanded at most once per bucket and direction, and closing a bucket costs the places it spans.
+class Frontier {
 public:
-  Reach(const Block &block, const std::vector<int> &collectives)
-      : count(collectives.size()), words((count + 63) / 64), above(count * words), below(count * words) {
-    std::vector<int> number(block.tasks.size(), -1), before = chainOf(block);
-    for (size_t c = 0; c < count; ++c)
-      number[collectives[c]] = int(c);
-    std::vector<uint64_t> reaching(block.tasks.size() * words); // of each task: the collectives it or its operands are
-    for (size_t i = 0; i < block.tasks.size(); ++i) {
-      uint64_t *row = &reaching[i * words];
-      auto include = [&](int task) { merge(row, &reaching[task * words]); };
-      for (int operand : block.tasks[i].operands)
-        include(operand);
-      if (before[i] >= 0)
-        include(before[i]);
-      if (number[i] < 0)
+  explicit Frontier(const Block &block)
+      : place(block.tasks.size()), at(block.tasks.size()), next(block.tasks.size()), marks(block.tasks.size()) {
+    size_t count = block.tasks.size();
+    std::vector<int> before = chainOf(block);
+    auto eachEdge = [&](auto use) {
+      for (size_t i = 0; i < count; ++i) {
+        for (int operand : block.tasks[i].operands)
+          use(operand, int(i));
+        if (before[i] >= 0)
+          use(before[i], int(i));
+      }
+    };
+    for (Edges *edges : {&after, &prior})
+      edges->begin.assign(count + 1, 0);
+    eachEdge([&](int from, int to) {
+      ++after.begin[from + 1];
+      ++prior.begin[to + 1];
+    });
+    for (Edges *edges : {&after, &prior}) {
+      std::partial_sum(edges->begin.begin(), edges->begin.end(), edges->begin.begin());
+      edges->to.resize(edges->begin.back());
+    }
+    std::vector<int> fillAfter = after.begin, fillPrior = prior.begin;
+    eachEdge([&](int from, int to) {
+      after.to[fillAfter[from]++] = to;
+      prior.to[fillPrior[to]++] = from;
+    });
+    for (size_t i = 0; i < count; ++i)
+      place[i] = at[i] = next[i] = int(i);
+  }
+
+  void open(int task) {
+    ++bucket;
+    below.clear();
+    above.clear();
+    members.clear();
+    lowest = highest = place[task];
+    add(task);
+  }
+
+  /// `task` depends on a member, or a member on it.
+  bool related(int task) {
+    int here = place[task];
+    if (here > lowest)
+      searchBelow(here);
+    if (here < highest)
+      searchAbove(here);
+    return marks[task].below == bucket || marks[task].above == bucket;
+  }
+
+  void add(int task) {
+    members.push_back(task);
+    lowest = std::min(lowest, place[task]);
+    highest = std::max(highest, place[task]);
+    expand(task, after, true);
+    expand(task, prior, false);
+  }
+
+  /// The members become one node: behind what is not below them of the places they span, in front of what is.
+  void close() {
+    if (members.size() < 2)
+      return;
+    searchBelow(highest + 1);
+    for (size_t i = 0; i < members.size(); ++i) {
+      next[members[i]] = members[(i + 1) % members.size()];
+      at[place[members[i]]] = -1;
+    }
+    std::vector<int> later;
+    int free = lowest;
+    auto put = [&](int task) {
+      at[free] = task;
+      int each = task;
+      do
+        place[each] = free;
+      while ((each = next[each]) != task);
+      ++free;
+    };
+    for (int i = lowest; i <= highest; ++i) {
+      int task = at[i];
+      at[i] = -1;
+      if (task < 0)
         continue;
-      merge(&above[number[i] * words], row);
-      set(row, number[i]);
+      if (marks[task].below == bucket)
+        later.push_back(task);
+      else
+        put(task);
     }
-    for (size_t c = 0; c < count; ++c)
-      for (size_t a = 0; a < count; ++a)
-        if (test(&above[c * words], a))
-          set(&below[a * words], c);
+    put(members.front());
+    for (int task : later)
+      put(task);
+    work += highest - lowest;
   }
 
-  bool related(int a, int b) const { return test(&above[a * words], b) || test(&below[a * words], b); }
-
-  /// `members` (all of one bucket) and `added` become one node.
-  void contract(std::vector<int> members, int added) {
-    std::vector<uint64_t> self(words), up(words), down(words);
-    for (int m : {members.front(), added}) { // the rows of a bucket's members are equal
-      merge(up.data(), &above[m * words]);
-      merge(down.data(), &below[m * words]);
-    }
-    members.push_back(added);
-    for (int m : members)
-      set(self.data(), m);
-    for (size_t c = 0; c < count; ++c) {
-      if (test(up.data(), c)) {
-        merge(&below[c * words], self.data());
-        merge(&below[c * words], down.data());
-      }
-      if (test(down.data(), c)) {
-        merge(&above[c * words], self.data());
-        merge(&above[c * words], up.data());
-      }
-    }
-    for (int m : members) {
-      std::copy(up.begin(), up.end(), &above[m * words]);
-      std::copy(down.begin(), down.end(), &below[m * words]);
-    }
-  }
+  int64_t work = 0; ///< edges and places looked at so far
 
 private:
-  static bool test(const uint64_t *row, size_t bit) { return row[bit / 64] >> (bit % 64) & 1; }
-  static void set(uint64_t *row, size_t bit) { row[bit / 64] |= uint64_t(1) << (bit % 64); }
-  void merge(uint64_t *into, const uint64_t *from) const {
-    for (size_t w = 0; w < words; ++w)
-      into[w] |= from[w];
+  struct Edges { // of task t: to[begin[t]] .. to[begin[t + 1]]
+    std::vector<int> begin, to;
+  };
+  struct Marks { // the last bucket it was found above or below of
+    int below = 0, above = 0;
+  };
+  using Found = std::pair<int, int>; // place (negative if above), task: heaps, the nearest to the bucket first
+
+  void expand(int task, const Edges &edges, bool down) {
+    std::vector<Found> &heap = down ? below : above;
+    int each = task;
+    do {
+      work += edges.begin[each + 1] - edges.begin[each] + 1;
+      for (int e = edges.begin[each]; e < edges.begin[each + 1]; ++e) {
+        int to = edges.to[e];
+        int &mark = down ? marks[to].below : marks[to].above;
+        if (mark == bucket)
+          continue;
+        int member = to;
+        do
+          (down ? marks[member].below : marks[member].above) = bucket;
+        while ((member = next[member]) != to);
+        heap.push_back({down ? place[to] : -place[to], to});
+        std::push_heap(heap.begin(), heap.end(), std::greater<Found>());
+      }
+    } while ((each = next[each]) != task);
   }
-  size_t count, words;
-  std::vector<uint64_t> above, below;
+  void search(std::vector<Found> &heap, int until, const Edges &edges, bool down) {
+    while (!heap.empty() && heap.front().first < until) {
+      int task = heap.front().second;
+      std::pop_heap(heap.begin(), heap.end(), std::greater<Found>());
+      heap.pop_back();
+      expand(task, edges, down);
+    }
+  }
+  void searchBelow(int until) { search(below, until, after, true); }
+  void searchAbove(int until) { search(above, -until, prior, false); }
+
+  std::vector<int> place, at; // of each task; the task at each place (a bucket: one of its members), or -1
+  std::vector<int> next;      // members of a closed bucket, in a ring
+  std::vector<Marks> marks;
+  Edges after, prior;
+  int bucket = 0; // number of the open one
+  std::vector<int> members;
+  int lowest = 0, highest = 0;
+  std::vector<Found> below, above;
 };
+
+/// Programs whose collectives depend on each other in long chains could be scanned for ever: from the first limit of
+/// work on, buckets close at dependents; from the second on, no more are formed.
+constexpr int64_t scanLimit = int64_t(1) << 23, mergeLimit = int64_t(1) << 25;
 
 } // namespace
 
@@ -130,9 +220,9 @@ std::vector<Bucket> braid::cost::bucketize(const Block &block, const BucketRule 
   std::set<int> begun; // keys whose first bucket is formed
   std::map<int, size_t> cursor;
   bool any = rule.cap.value > 0 && rule.countCap > 1 && !walkOfKey.empty();
-  std::optional<Reach> reach;
+  std::optional<Frontier> graph;
   if (any)
-    reach.emplace(block, collectives);
+    graph.emplace(block);
   for (int seed : walk) {
     if (taken[seed])
       continue;
@@ -143,7 +233,8 @@ std::vector<Bucket> braid::cost::bucketize(const Block &block, const BucketRule 
     int key = first.asynchronous ? first.key : -1;
     Bytes cap = ddp && begun.insert(key).second ? rule.firstCap : rule.cap;
     bool open = any && key >= 0 && (ddp ? size < cap : size <= cap);
-    if (open) {
+    if (open && graph->work < mergeLimit) {
+      graph->open(collectives[seed]);
       const std::vector<int> &same = walkOfKey[key];
       size_t &from = cursor[key]; // everything before it is taken
       while (from < same.size() && taken[same[from]])
@@ -155,19 +246,21 @@ std::vector<Bucket> braid::cost::bucketize(const Block &block, const BucketRule 
           continue;
         if (segments[collectives[c]] != segments[collectives[seed]])
           break;
-        if (reach->related(seed, c)) {
-          if (rule.scanPastDependents)
+        ++graph->work;
+        if (graph->related(collectives[c])) {
+          if (rule.scanPastDependents && graph->work < scanLimit)
             continue;
           break;
         }
         if (!ddp && size + task.spec.bytes > cap)
           break;
-        reach->contract(members, c);
+        graph->add(collectives[c]);
         members.push_back(c);
         taken[c] = 1;
         size += task.spec.bytes;
         open = int(members.size()) < rule.countCap && (!ddp || size < cap);
       }
+      graph->close();
     }
     std::sort(members.begin(), members.end());
     Bucket bucket;

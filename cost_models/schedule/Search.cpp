@@ -8,6 +8,7 @@
 //      favour few, bandwidth tails many), so every size stays in until here.
 //   4. The best three of those, with the engine's algorithms and with those best by the objective: by the objective in
 //      full, against the baselines.
+// Programs of more than `largeProgram` tasks try every other cap, scanning past dependents only; the plan's rule says so.
 // Draws are common to all candidates, so that differences are less noisy than values.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Search.h"
@@ -20,6 +21,7 @@ using namespace braid::cost;
 namespace {
 
 constexpr int64_t mebibyte = int64_t(1) << 20;
+constexpr size_t largeProgram = 20000;
 
 /// One way to make a schedule.
 struct Variant {
@@ -69,7 +71,12 @@ struct Trial {
 class Search {
 public:
   Search(const Program &program, const Pricer &pricer, const PlanOptions &options)
-      : program(program), pricer(pricer), options(options) {}
+      : program(program), pricer(pricer), options(options) {
+    size_t tasks = 0;
+    for (const Block &block : program.blocks)
+      tasks += block.tasks.size();
+    large = tasks > largeProgram;
+  }
 
   PolicyResult run(const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives) {
     std::vector<Trial> finalists = candidates();
@@ -116,7 +123,7 @@ public:
     if (winner == offers.end())
       return best;
     best.schedule = *winner->schedule;
-    best.rule = winner->summary.rule;
+    best.rule = winner->summary.rule + (large ? "; of few caps, as the program is large" : "");
     measure(best, program, pricer, options);
     if (alternatives) {
       offers.erase(winner);
@@ -176,9 +183,11 @@ private:
     };
     std::vector<Trial> trials;
     tryEverywhere({}, trials); // per tensor
-    for (int64_t cap = mebibyte / 16; cap <= 256 * mebibyte; cap *= cap < mebibyte ? 4 : 2)
+    for (int64_t cap = mebibyte / 16; cap <= 256 * mebibyte; cap *= large || cap < mebibyte ? 4 : 2)
       for (bool byReadiness : {true, false})
         for (bool scan : {true, false}) {
+          if (large && !scan)
+            continue;
           Variant variant;
           variant.rule.cap = {cap};
           variant.rule.byReadiness = byReadiness;
@@ -298,6 +307,7 @@ private:
   const Program &program;
   const Pricer &pricer;
   const PlanOptions &options;
+  bool large = false;
   std::set<std::vector<int>> tried;
   struct BestOfBlock {
     bool known = false;

@@ -69,6 +69,25 @@ std::vector<double> freshSteps(const Program &program, const Schedule &schedule,
 
 } // namespace
 
+SampleOptions braid::cost::affordable(const Program &program, SampleOptions asked) {
+  constexpr double launches = 2048; // of a step that is sampled in full
+  std::vector<double> drawn(program.blocks.size());
+  for (size_t b = 0; b < program.blocks.size(); ++b) // callees first
+    for (const Task &task : program.blocks[b].tasks)
+      if (task.kind == Task::Collective)
+        drawn[b] += 1;
+      else if (task.kind == Task::Nested)
+        drawn[b] += std::min(task.trips, double(drawnTrips)) * drawn[task.block];
+  if (drawn.empty() || drawn.back() <= launches)
+    return asked;
+  auto fewer = [&](int count, int least) {
+    return std::max(std::min(count, least), int(count * launches / drawn.back()));
+  };
+  asked.samples = fewer(asked.samples, 200);
+  asked.steps = fewer(asked.steps, 4);
+  return asked;
+}
+
 Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                  const SampleOptions &options) {
   if (deterministic(pricer)) {

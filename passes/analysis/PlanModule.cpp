@@ -100,6 +100,7 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
     return failure();
   plan.pricer =
       std::make_unique<cost::Pricer>(*cluster, *placement, *engine, bucketForm(*engine, request.target == "stablehlo"));
+  plan.options.sampling = cost::affordable(plan.model.program, plan.options.sampling);
   cost::Result<cost::PlanResult> result = cost::plan(plan.model.program, *plan.pricer, plan.options);
   if (!result)
     return emitError(module.getLoc(), "plan: ") << result.error().text();

@@ -1,6 +1,7 @@
 //===- BucketizeTest.cpp - which collectives share a bucket -----------------------------------------------------===//
 #include "RandomProgram.h"
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <numeric>
 
 using namespace braid::cost;
@@ -140,4 +141,91 @@ TEST_CASE("bucketize: random blocks, each collective once, and a schedule that v
     INFO("seed " << seed);
     REQUIRE(verifySchedule(program, schedule, options, &pricer) == "");
   }
+}
+
+/// What bucketize decides, by the definition: a search through the graph with its buckets for each pair.
+static std::vector<std::vector<int>> bucketsByDefinition(const Block &block) {
+  int count = int(block.tasks.size());
+  std::vector<std::vector<int>> members(count);
+  std::vector<int> home(count), segment(count);
+  std::vector<std::vector<int>> operands(count);
+  int chained = -1, current = 0;
+  for (int i = 0; i < count; ++i) {
+    const Task &task = block.tasks[i];
+    home[i] = i;
+    members[i] = {i};
+    operands[i] = task.operands;
+    current += task.kind == Task::Barrier;
+    segment[i] = current;
+    current += task.kind == Task::Barrier;
+    if (task.kind == Task::Nested || (task.kind == Task::Collective && task.ordered)) {
+      if (chained >= 0)
+        operands[i].push_back(chained);
+      chained = i;
+    }
+  }
+  auto reaches = [&](int from, int to) {
+    std::vector<char> seen(count);
+    std::vector<int> stack{to};
+    while (!stack.empty()) {
+      int top = home[stack.back()];
+      stack.pop_back();
+      if (seen[top])
+        continue;
+      seen[top] = 1;
+      for (int member : members[top])
+        stack.insert(stack.end(), operands[member].begin(), operands[member].end());
+    }
+    return seen[home[from]] != 0;
+  };
+  std::vector<std::vector<int>> buckets;
+  for (int i = 0; i < count; ++i) {
+    const Task &seed = block.tasks[i];
+    if (seed.kind != Task::Collective || home[i] != i)
+      continue;
+    for (int c = i + 1; c < count && seed.key >= 0 && seed.asynchronous; ++c) {
+      const Task &task = block.tasks[c];
+      if (task.kind != Task::Collective || home[c] != c || task.key != seed.key || !task.asynchronous ||
+          segment[c] != segment[i] || reaches(i, c) || reaches(c, i))
+        continue;
+      home[c] = i;
+      members[i].push_back(c);
+    }
+    buckets.push_back(members[i]);
+  }
+  return buckets;
+}
+
+TEST_CASE("bucketize: random blocks, the buckets are those of the definition") {
+  for (uint64_t seed = 1; seed <= 200; ++seed)
+    for (const Block &block : randomProgram(seed).blocks) {
+      INFO("seed " << seed);
+      CHECK(bucketsOf(block, unlimited()) == bucketsByDefinition(block));
+    }
+}
+
+TEST_CASE("bucketize: 10,000 collectives, independent, in one chain, and each far from the only other of its key") {
+  constexpr int count = 10000;
+  for (bool chain : {false, true})
+    for (int keys : {1, count / 2}) {
+      Block block;
+      int sum = -1, last = -1;
+      for (int i = 0; i < count; ++i) {
+        block.tasks.push_back(collective("c", 8, chain && last >= 0 ? std::vector<int>{last} : std::vector<int>{}));
+        block.tasks.back().key = i % keys;
+        last = int(block.tasks.size()) - 1;
+        block.tasks.push_back(compute("sum", 1, sum < 0 ? std::vector<int>{last} : std::vector<int>{sum, last}));
+        std::sort(block.tasks.back().operands.begin(), block.tasks.back().operands.end());
+        sum = int(block.tasks.size()) - 1;
+      }
+      auto begin = std::chrono::steady_clock::now();
+      std::vector<std::vector<int>> buckets = bucketsOf(block, unlimited());
+      double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      INFO(keys << " keys" << (chain ? ", chain" : ""));
+      if (chain)
+        CHECK(buckets.size() == count);
+      else if (keys == 1)
+        CHECK(buckets.size() == 1);
+      CHECK(seconds < 3); // 0.3 s on a machine that does nothing else
+    }
 }

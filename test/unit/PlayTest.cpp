@@ -191,3 +191,22 @@ TEST_CASE("timeline: one process per policy, three tracks, written whole or not 
     CHECK(text.str().find("\"" + std::string(word) + "\"") != std::string::npos);
   std::remove(path.c_str());
 }
+
+TEST_CASE("samples: fewer where a step draws many, as asked where it does not") {
+  Program program;
+  program.blocks.resize(2);
+  program.blocks[0].tasks.assign(300, collective("c", 8, {}));
+  Task loop;
+  loop.kind = Task::Nested;
+  loop.block = 0;
+  loop.trips = 5;
+  program.blocks[1].tasks = {loop};
+  SampleOptions asked;
+  CHECK(affordable(program, asked).samples == asked.samples);
+  CHECK(affordable(program, asked).steps == asked.steps);
+  program.blocks[1].tasks.assign(3, loop);
+  CHECK(affordable(program, asked).samples < asked.samples);
+  CHECK(affordable(program, asked).steps < asked.steps);
+  asked.samples = 10; // never more than what was asked for
+  CHECK(affordable(program, asked).samples == 10);
+}

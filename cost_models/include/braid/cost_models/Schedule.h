@@ -165,6 +165,9 @@ struct SampleOptions {
   int samples = 1000;        ///< fresh steps for the quantiles
   int jobs = 64, steps = 16; ///< for the training objective
 };
+/// Fewer, where a step of the program has so many collectives that all samples would take minutes. (The more there are,
+/// the less their sum varies.)
+SampleOptions affordable(const Program &program, SampleOptions asked);
 Quantiles quantiles(const Program &, const Schedule &, const Pricer &, const SampleOptions &);
 Seconds objective(const Program &, const Schedule &, const Pricer &, const Objective &, const SampleOptions &);
 
