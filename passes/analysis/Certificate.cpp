@@ -3,6 +3,7 @@
 
 #include "analysis/IssueOrder.h"
 #include "mlir/IR/Builders.h"
+#include <cmath>
 
 namespace mlir::braid {
 
@@ -16,7 +17,8 @@ DictionaryAttr makeCertificate(ModuleOp module, const ModelledPlan &plan) {
   text("witness", plan.result.bound.witness);
   seconds("predicted_s", braid.total); // without noise, as the bound is
   double bound = plan.result.bound.time.value;
-  attrs.set("gap", builder.getF64FloatAttr(bound > 0 ? braid.total.value / bound - 1 : 0));
+  double gap = bound > 0 ? braid.total.value / bound - 1 : 0;
+  attrs.set("gap", builder.getF64FloatAttr(std::abs(gap) < 1e-12 ? 0 : gap)); // sums in another order
   text("objective", plan.options.objective.kind == cost::ObjectiveKind::Training ? "training" : "serving");
   attrs.set("quantile", builder.getF64FloatAttr(plan.options.objective.quantile));
   seconds("objective_s", braid.objective);

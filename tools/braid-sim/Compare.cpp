@@ -11,6 +11,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::braid;
@@ -30,7 +31,8 @@ static const cost::PolicyResult &resultOf(const ModulePlan &plan, cost::Policy p
 /// How far a time of the plan is above the bound (which knows no noise), as a fraction.
 static double gapOf(const ModulePlan &plan, cost::Seconds time) {
   double bound = plan.result.bound.time.value;
-  return bound > 0 ? time.value / bound - 1 : 0;
+  double gap = bound > 0 ? time.value / bound - 1 : 0;
+  return std::abs(gap) < 1e-12 ? 0 : gap; // sums in another order
 }
 
 static llvm::json::Object planToJson(const ModulePlan &plan) {
