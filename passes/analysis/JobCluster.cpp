@@ -22,6 +22,9 @@ FailureOr<cost::Cluster> readJobCluster(ModuleOp module, StringRef option) {
 
 FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int64_t ranks,
                                             const cost::Cluster &cluster) {
+  if (ranks <= 0)
+    return emitError(module.getLoc(), "ranks: expected mhlo.num_partitions on the module, or a collective whose groups "
+                                      "list them, got groups of everyone and no number");
   cost::Result<cost::Placement> placement =
       cost::readPlacement(text.empty() ? "packed" : text.str(), int(ranks), cluster);
   if (!placement)

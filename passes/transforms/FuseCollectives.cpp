@@ -16,6 +16,13 @@ struct FuseCollectives : impl::BraidFuseCollectivesBase<FuseCollectives> {
   using Base::Base;
 
   void runOnOperation() override {
+    for (auto [name, value] : {std::pair<StringRef, int64_t>{"max-bytes", maxBytes},
+                               {"first-max-bytes", firstMaxBytes},
+                               {"max-count", maxCount}})
+      if (value < 0) {
+        emitError(getOperation().getLoc()) << name << ": expected 0 or more, got " << value;
+        return signalPassFailure();
+      }
     ModelOptions options;
     options.planned = PlannedPolicy::Moves;
     options.category = getArgumentName();
@@ -27,7 +34,7 @@ struct FuseCollectives : impl::BraidFuseCollectivesBase<FuseCollectives> {
     rule.firstCap = {firstMaxBytes};
     rule.scanPastDependents = scanPastDependents;
     if (maxCount > 0)
-      rule.countCap = int(maxCount);
+      rule.countCap = int(std::min<int64_t>(maxCount, rule.countCap));
     cost::Schedule schedule;
     for (const cost::Block &block : model->program.blocks) {
       std::vector<cost::Bucket> buckets = cost::bucketize(block, rule);

@@ -19,6 +19,10 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (inFlight < 1) {
+      emitError(module.getLoc(), "in-flight: expected 1 or more, got ") << int64_t(inFlight);
+      return signalPassFailure();
+    }
     bool priced = !cluster.empty() || module->hasAttr(BraidDialect::getClusterAttrName());
     if (!priced && !placement.empty()) {
       emitError(module.getLoc(), "placement: expected a cluster with it, got none");
@@ -70,7 +74,7 @@ private:
     cost::Schedule schedule;
     std::vector<cost::Seconds> times;
     cost::ListOptions options;
-    options.inFlight = int(inFlight);
+    options.inFlight = int(std::min<int64_t>(inFlight, std::numeric_limits<int>::max()));
     options.times = &times;
     cost::BucketRule alone; // no cap: every collective stays its own launch
     for (auto [index, block] : llvm::enumerate(model.program.blocks))

@@ -4,9 +4,11 @@
 #include "analysis/Remarks.h"
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/Passes.h"
+#include "import/CollectiveImporter.h"
 #include "transforms/ApplySchedule.h"
 #include "transforms/PlanRemarks.h"
 #include "transforms/WritePlan.h"
+#include <cmath>
 
 namespace mlir::braid {
 #define GEN_PASS_DEF_BRAIDPLAN
@@ -21,14 +23,32 @@ struct Plan : impl::BraidPlanBase<Plan> {
     ModuleOp module = getOperation();
     if (failed(forgetStalePlans(module)))
       return signalPassFailure();
+    if (nothingNew(module)) {
+      emitRemark(module.getLoc(), "plan: every collective has a plan for this cluster, the module stays as it is");
+      return markAllAnalysesPreserved();
+    }
     FailureOr<ModelledPlan> plan = modelAndPlan(module, request(), getArgumentName());
     if (failed(plan))
       return signalPassFailure();
     if (!plan->pricer) {
       // Said as a diagnostic, not only to whoever listens for remarks: a user who planned nothing should know.
-      emitRemark(module.getLoc(), "plan: the module has no collectives, nothing was planned");
+      int64_t left = 0;
+      module->walk([&](Operation *op) { left += CollectiveImporter::isCollective(op); });
+      if (left)
+        emitRemark(module.getLoc(), "plan: nothing was planned, ")
+            << left << (left == 1 ? " collective is" : " collectives are")
+            << " still StableHLO: run braid-import first, whose remarks (--remarks-filter=braid-import) say what it "
+               "leaves "
+               "and why";
+      else
+        emitRemark(module.getLoc(), "plan: the module has no collectives, nothing was planned");
       return markAllAnalysesPreserved();
     }
+    int64_t flying = 0;
+    module->walk([&](StartOp) { ++flying; });
+    if (flying)
+      plan->model.openQuestions.push_back("the times leave out what was in flight before planning: " +
+                                          std::to_string(flying) + (flying == 1 ? " start" : " starts"));
     const cost::PolicyResult &chosen = plan->result.braid();
     explain(*plan, chosen);
     const cost::Pricer &pricer = *plan->pricer;
@@ -48,13 +68,26 @@ private:
     asked.cluster = cluster;
     asked.engine = cost::name(engine);
     asked.objective = objective == cost::ObjectiveKind::Training ? "training" : "serving";
-    if (quantile != -1.0)
+    if (!std::isnan(quantile)) // else not given
       asked.quantile = quantile;
     asked.placement = placement;
     asked.memoryLimit = memoryLimit;
     asked.computeProfile = computeProfile;
     asked.target = target == PlanTarget::Stablehlo ? "stablehlo" : "braid";
     return asked;
+  }
+
+  /// A module that was planned, with nothing to plan since: another certificate could only say less, as what is in flight
+  /// already is not modelled.
+  bool nothingNew(ModuleOp module) {
+    if (!module->hasAttr(BraidDialect::getCertificateAttrName()))
+      return false;
+    bool planned = false;
+    WalkResult walked = module->walk([&](CollectiveOpInterface op) { // stale plans are forgotten by now
+      planned = true;
+      return op.getPlanAttr() ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    return planned && !walked.wasInterrupted();
   }
 
   /// A stale plan is never used: what can be planned again will be, what cannot (in flight already) is left without.

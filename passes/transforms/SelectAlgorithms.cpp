@@ -6,6 +6,7 @@
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/Passes.h"
 #include "transforms/WritePlan.h"
+#include <cmath>
 
 namespace mlir::braid {
 #define GEN_PASS_DEF_BRAIDSELECTALGORITHMS
@@ -21,7 +22,7 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
     FailureOr<cost::Cluster> read = readJobCluster(module, cluster);
     if (failed(read))
       return signalPassFailure();
-    if (quantile != -1.0 && !(quantile > 0 && quantile < 1)) {
+    if (!std::isnan(quantile) && !(quantile > 0 && quantile < 1)) {
       emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ") << double(quantile);
       return signalPassFailure();
     }
@@ -62,7 +63,7 @@ private:
     cost::CollectiveSpec spec = specOf(op, *set);
     const std::vector<cost::Candidate> &candidates = pricer.candidates(spec);
     auto time = [&](size_t index) {
-      return quantile == -1.0 ? pricer.mean(spec, index) : pricer.quantile(spec, index, quantile).first;
+      return std::isnan(quantile) ? pricer.mean(spec, index) : pricer.quantile(spec, index, quantile).first;
     };
     SmallVector<cost::Seconds> times;
     for (size_t index = 0; index < candidates.size(); ++index)

@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
+#include <limits>
 
 namespace mlir::braid {
 
@@ -30,7 +31,7 @@ struct DefaultPipelineOptions : public PassPipelineOptions<DefaultPipelineOption
           clEnumValN(::braid::cost::ObjectiveKind::Training, "training", "mean over steps at the quantile over jobs"),
           clEnumValN(::braid::cost::ObjectiveKind::Serving, "serving", "quantile over steps"))};
   Option<double> quantile{*this, "quantile", llvm::cl::desc("absent: the default of the cluster's fabric"),
-                          llvm::cl::init(-1.0)};
+                          llvm::cl::init(std::numeric_limits<double>::quiet_NaN())};
   Option<std::string> placement{*this, "placement", llvm::cl::desc("packed, or host:gpu,host:gpu,...")};
   Option<std::string> memoryLimit{*this, "memory-limit", llvm::cl::desc("absent: the device's memory")};
   Option<std::string> computeProfile{*this, "compute-profile", llvm::cl::desc("JSON file; absent: a roofline")};

@@ -81,7 +81,8 @@ def BraidSelectAlgorithms : Pass<"braid-select-algorithms", "::mlir::ModuleOp"> 
     engine with the smallest expected time, or, with `quantile`, the smallest time at that quantile.
   }];
   let options = !listconcat(BraidClusterOptions<>.options, [
-    Option<"quantile", "quantile", "double", "-1.0", "quantile of one execution to choose by; absent: the mean">,
+    Option<"quantile", "quantile", "double", "std::numeric_limits<double>::quiet_NaN()",
+           "quantile of one execution to choose by; absent: the mean">,
     Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
            "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
   ]);
@@ -97,7 +98,8 @@ class BraidPlanOptionList {
                clEnumValN(::braid::cost::ObjectiveKind::Training, "training",
                           "the mean over a job's steps, at the quantile over jobs"),
                clEnumValN(::braid::cost::ObjectiveKind::Serving, "serving", "the quantile over steps"))}]>,
-    Option<"quantile", "quantile", "double", "-1.0", "between 0 and 1; absent: the default of the cluster's fabric">,
+    Option<"quantile", "quantile", "double", "std::numeric_limits<double>::quiet_NaN()",
+           "between 0 and 1; absent: the default of the cluster's fabric">,
     Option<"memoryLimit", "memory-limit", "std::string", [{""}],
            "peak memory that no plan may exceed, with its unit (80GiB); absent: the device's memory">,
     Option<"computeProfile", "compute-profile", "std::string", [{""}],
