@@ -8,7 +8,8 @@
 //      favour few, bandwidth tails many), so every size stays in until here.
 //   4. The best three of those, with the engine's algorithms and with those best by the objective: by the objective in
 //      full, against the baselines.
-// Programs of more than `largeProgram` tasks try every other cap, scanning past dependents only; the plan's rule says so.
+// Programs of more than `largeProgram` tasks try every other cap, scanning past dependents only, and 2. with
+// the best cap alone; the plan's rule says so.
 // Draws are common to all candidates, so that differences are less noisy than values.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Search.h"
@@ -198,6 +199,11 @@ private:
     std::vector<Variant> bases;
     for (auto &[cap, trial] : best)
       bases.push_back(trial.variants.front());
+    if (large && !best.empty()) { // empty: nothing fits the memory limit
+      auto first =
+          std::min_element(best.begin(), best.end(), [](auto &a, auto &b) { return a.second.score < b.second.score; });
+      bases = {first->second.variants.front()};
+    }
     for (const Variant &base : bases) {
       for (int64_t first : {1, 8})
         if (first * mebibyte < base.rule.cap.value) {
