@@ -20,6 +20,8 @@
 
 namespace braid::runtime {
 
+class Clock; // Clock.h
+
 /// Bytes of a message that has arrived.
 struct Message {
   const void *data = nullptr;
@@ -62,6 +64,12 @@ public:
   virtual void idle(unsigned spins) = 0;
   virtual Fault fault() = 0;
   virtual TransportCounters counters() const = 0;
+
+  /// The time that this rank lives in; null: the machine's.
+  virtual Clock *clock() { return nullptr; }
+  /// What is offered on `lane` from now on belongs to execution `operation` of `step`, both equal on all ranks. For draws of
+  /// an emulated fabric, which are functions of the place of a message and never of the order of arrival.
+  virtual void mark(int lane, uint64_t step, uint64_t operation) {}
 };
 
 } // namespace braid::runtime
