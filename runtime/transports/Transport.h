@@ -49,6 +49,8 @@ public:
   /// Memory that peers can reach without a copy; null on failure.
   virtual void *allocate(size_t bytes) = 0;
   virtual void release(void *memory) = 0;
+  /// Whether peers can read these bytes where they lie. If not, offer makes a copy (of any size).
+  virtual bool reachable(const void *data, size_t bytes) const { return true; }
 
   /// Offers the next message of `lane` to `peer`. The bytes stay unchanged until `accepted` has counted it. False: the queue
   /// of the lane is full, try again after progress.
@@ -59,10 +61,18 @@ public:
   virtual bool peek(int peer, int lane, Message &message) = 0;
   virtual void accept(int peer, int lane) = 0;
 
+  /// Work of a rank that takes time on a transport with a clock of its own (the emulated one, virtual clock): the start of
+  /// an operation, and the combination of `bytes` of a message. A lane goes on when its charge has passed.
+  enum class Work { Launch, Reduce };
+  virtual uint64_t charge(Work work, size_t bytes) { return 0; }
+  virtual bool charged(uint64_t ticket) { return true; }
+
   virtual void progress() = 0;
   /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
   virtual void idle(unsigned spins) = 0;
   virtual Fault fault() = 0;
+  /// Tells all peers, at once and without waiting for them, that this rank gives up; their fault() is then Aborted.
+  virtual void abort(const std::string &why) = 0;
   virtual TransportCounters counters() const = 0;
 
   /// The time that this rank lives in; null: the machine's.
