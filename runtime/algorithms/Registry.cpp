@@ -17,12 +17,22 @@ const char *name(Collective collective) {
     return "permute";
   case Collective::Broadcast:
     return "broadcast";
+  case Collective::Reduce:
+    return "reduce";
+  case Collective::Gather:
+    return "gather";
+  case Collective::Scatter:
+    return "scatter";
+  case Collective::Barrier:
+    return "barrier";
   }
   return "unknown";
 }
 
 const std::vector<Algorithm> &registry() {
-  static const std::vector<Algorithm> algorithms = {ring(), doubleBinaryTree(), pairwiseExchange(), direct()};
+  static const std::vector<Algorithm> algorithms = {ring(),         doubleBinaryTree(), pairwiseExchange(),
+                                                    direct(),       naiveExchange(),    twoShot(),
+                                                    binomialTree(), dissemination(),    hierarchicalRing()};
   return algorithms;
 }
 

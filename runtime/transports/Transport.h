@@ -61,12 +61,6 @@ public:
   virtual bool peek(int peer, int lane, Message &message) = 0;
   virtual void accept(int peer, int lane) = 0;
 
-  /// Work of a rank that takes time on a transport with a clock of its own (the emulated one, virtual clock): the start of
-  /// an operation, and the combination of `bytes` of a message. A lane goes on when its charge has passed.
-  enum class Work { Launch, Reduce };
-  virtual uint64_t charge(Work work, size_t bytes) { return 0; }
-  virtual bool charged(uint64_t ticket) { return true; }
-
   virtual void progress() = 0;
   /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
   virtual void idle(unsigned spins) = 0;
