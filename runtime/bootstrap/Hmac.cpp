@@ -1,5 +1,5 @@
 //===- Hmac.cpp - SHA-256 and HMAC-SHA-256 -----------------------------------------------------------------------===//
-#include "runtime/bootstrap/Hmac.h"
+#include "bootstrap/Hmac.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

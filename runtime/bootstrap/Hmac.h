@@ -21,7 +21,9 @@ Digest hmacSha256(const std::string &key, const std::string &message);
 bool equalDigests(const void *a, const void *b, size_t size);
 
 std::string hex(const void *data, size_t size);
-inline std::string bytesOf(const Digest &digest) { return {reinterpret_cast<const char *>(digest.data()), digest.size()}; }
+inline std::string bytesOf(const Digest &digest) {
+  return {reinterpret_cast<const char *>(digest.data()), digest.size()};
+}
 
 /// Bytes from the kernel's generator; ends the program if there is none, since nothing would be secret then.
 std::string randomBytes(size_t size);

@@ -1,14 +1,14 @@
 //===- RankInfo.cpp - who this process is, from the environment of its launcher ------------------------------------===//
-#include "runtime/bootstrap/RankInfo.h"
-#include "runtime/bootstrap/Hmac.h"
+#include "bootstrap/RankInfo.h"
+#include "bootstrap/Hmac.h"
 #include <cstdlib>
 
 namespace braid::runtime {
 namespace {
 
-constexpr int maximumRanks = 1 << 20;  // more is a mistyped number
-constexpr size_t minimumSecret = 16;   // bytes
-constexpr int candidatePorts = 8;      // a few, so that a port in use does not stop the job
+constexpr int maximumRanks = 1 << 20;           // more is a mistyped number
+constexpr size_t minimumSecret = 16;            // bytes
+constexpr int candidatePorts = 8;               // a few, so that a port in use does not stop the job
 constexpr int firstPort = 20000, ports = 12000; // below 32768, where the kernel takes ports of clients from
 
 struct Launcher {
@@ -25,40 +25,42 @@ constexpr Launcher launchers[] = {
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", nullptr, true},
 };
 
-Problem invalid(const std::string &what) { return {BRAID_INVALID, what, -1}; }
+Outcome invalid(const std::string &what) { return {BRAID_INVALID, what}; }
 
 /// An integer in [0, limit]; the whole text must be digits.
-Problem readNumber(const char *name, const char *text, int limit, int &value) {
+Outcome readNumber(const char *name, const char *text, int limit, int &value) {
   std::string digits = text;
   bool good = !digits.empty() && digits.size() <= 9;
   for (char c : digits)
     good = good && c >= '0' && c <= '9';
   if (!good || std::atoi(text) > limit)
-    return invalid(std::string(name) + ": expected a number from 0 to " + std::to_string(limit) + ", got \"" + digits + "\"");
+    return invalid(std::string(name) + ": expected a number from 0 to " + std::to_string(limit) + ", got \"" + digits +
+                   "\"");
   value = std::atoi(text);
   return {};
 }
 
-Problem readLauncher(const Launcher &launcher, const Environment &environment, RankInfo &info) {
+Outcome readLauncher(const Launcher &launcher, const Environment &environment, RankInfo &info) {
   const char *rank = environment(launcher.rank), *ranks = environment(launcher.ranks);
   if (!rank || !ranks)
     return invalid(std::string(rank ? launcher.rank : launcher.ranks) + " is set, but " +
-                   (rank ? launcher.ranks : launcher.rank) + " is not (" + launcher.name + "): expected both or neither");
-  if (Problem problem = readNumber(launcher.rank, rank, maximumRanks - 1, info.rank))
-    return problem;
-  if (Problem problem = readNumber(launcher.ranks, ranks, maximumRanks, info.ranks))
-    return problem;
+                   (rank ? launcher.ranks : launcher.rank) + " is not (" + launcher.name +
+                   "): expected both or neither");
+  if (Outcome done = readNumber(launcher.rank, rank, maximumRanks - 1, info.rank); !done)
+    return done;
+  if (Outcome done = readNumber(launcher.ranks, ranks, maximumRanks, info.ranks); !done)
+    return done;
   if (info.rank >= info.ranks)
     return invalid(std::string(launcher.rank) + ": expected less than " + launcher.ranks + " = " +
                    std::to_string(info.ranks) + ", got " + std::to_string(info.rank));
   const char *localRank = environment(launcher.localRank);
   const char *localRanks = launcher.localRanks ? environment(launcher.localRanks) : nullptr;
   if (localRank)
-    if (Problem problem = readNumber(launcher.localRank, localRank, info.ranks - 1, info.localRank))
-      return problem;
+    if (Outcome done = readNumber(launcher.localRank, localRank, info.ranks - 1, info.localRank); !done)
+      return done;
   if (localRanks)
-    if (Problem problem = readNumber(launcher.localRanks, localRanks, info.ranks, info.localRanks))
-      return problem;
+    if (Outcome done = readNumber(launcher.localRanks, localRanks, info.ranks, info.localRanks); !done)
+      return done;
   if (localRank && localRanks && info.localRank >= info.localRanks)
     return invalid(std::string(launcher.localRank) + ": expected less than " + launcher.localRanks + " = " +
                    std::to_string(info.localRanks) + ", got " + std::to_string(info.localRank));
@@ -91,7 +93,7 @@ std::string RankInfo::text() const {
   return text + ")";
 }
 
-Problem readRendezvous(RankInfo &info, const std::string &rendezvous, const Environment &environment) {
+Outcome readRendezvous(RankInfo &info, const std::string &rendezvous, const Environment &environment) {
   if (info.source.empty())
     info.source = "given";
   info.job = first(environment, {"BRAID_JOB", "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
@@ -114,11 +116,13 @@ Problem readRendezvous(RankInfo &info, const std::string &rendezvous, const Envi
   }
   std::string master = first(environment, {"MASTER_ADDR"}); // its port is the launcher's own store's
   if (master.empty() && info.localRanks > 0 && info.localRanks < info.ranks)
-    return invalid("BRAID_RENDEZVOUS: expected host:port of rank 0, since only " + std::to_string(info.localRanks) + " of " +
-                   std::to_string(info.ranks) + " ranks run on this host, got none");
+    return invalid("BRAID_RENDEZVOUS: expected host:port of rank 0, since only " + std::to_string(info.localRanks) +
+                   " of " + std::to_string(info.ranks) + " ranks run on this host, got none");
   if (master.empty() && info.source == "Slurm")
-    if (std::string nodes = first(environment, {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}); !nodes.empty() && nodes != "1")
-      return invalid("BRAID_RENDEZVOUS: expected host:port of rank 0, since the step has " + nodes + " nodes, got none");
+    if (std::string nodes = first(environment, {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"});
+        !nodes.empty() && nodes != "1")
+      return invalid("BRAID_RENDEZVOUS: expected host:port of rank 0, since the step has " + nodes +
+                     " nodes, got none");
   if (master.empty())
     master = "127.0.0.1";
   if (master.find(':') != std::string::npos && master.front() != '[')
@@ -132,7 +136,7 @@ Problem readRendezvous(RankInfo &info, const std::string &rendezvous, const Envi
   return {};
 }
 
-Problem readRankInfo(RankInfo &info, const std::string &rendezvous, const Environment &environment) {
+Outcome readRankInfo(RankInfo &info, const std::string &rendezvous, const Environment &environment) {
   info = RankInfo();
   for (const Launcher &launcher : launchers) {
     const char *rank = environment(launcher.rank), *ranks = environment(launcher.ranks);
@@ -145,8 +149,8 @@ Problem readRankInfo(RankInfo &info, const std::string &rendezvous, const Enviro
         const char *step = std::string(name) == "SLURM_NTASKS" ? environment("SLURM_STEP_NUM_TASKS") : nullptr;
         return step ? step : environment(name);
       };
-    if (Problem problem = readLauncher(launcher, narrowed, info))
-      return problem;
+    if (Outcome done = readLauncher(launcher, narrowed, info); !done)
+      return done;
     return readRendezvous(info, rendezvous, environment);
   }
   info.source = "single";

@@ -15,7 +15,7 @@
 #ifndef BRAID_RUNTIME_BOOTSTRAP_RANKINFO_H
 #define BRAID_RUNTIME_BOOTSTRAP_RANKINFO_H
 
-#include "runtime/bootstrap/Problem.h"
+#include "bootstrap/Deadline.h"
 #include <functional>
 #include <string>
 #include <vector>
@@ -40,11 +40,11 @@ using Environment = std::function<const char *(const char *)>;
 Environment processEnvironment();
 
 /// Reads ranks, rendezvous and secret. `rendezvous` ("host:port"), if not empty, replaces what the environment says.
-Problem readRankInfo(RankInfo &info, const std::string &rendezvous = {},
+Outcome readRankInfo(RankInfo &info, const std::string &rendezvous = {},
                      const Environment &environment = processEnvironment());
 
 /// The rest, for a rank and a number of ranks given by the program. `info.rank` and `info.ranks` are set.
-Problem readRendezvous(RankInfo &info, const std::string &rendezvous = {},
+Outcome readRendezvous(RankInfo &info, const std::string &rendezvous = {},
                        const Environment &environment = processEnvironment());
 
 } // namespace braid::runtime

@@ -1,12 +1,11 @@
-//===- Problem.h - why something could not be done, and until when to try -----------------------------------------===//
+//===- Deadline.h - until when to try, and errors of the operating system ------------------------------------------===//
 //
-// A function that can fail returns a Problem: false in a condition means that all went well. `what` is a sentence without a
-// full stop, `rank` the rank to blame (-1: nobody in particular). A Deadline is a point on the clock that never jumps.
+// A Deadline is a point on the clock that never jumps; it is passed down, so that many small waits together stay within one.
 //===--------------------------------------------------------------------------------------------------------------===//
-#ifndef BRAID_RUNTIME_BOOTSTRAP_PROBLEM_H
-#define BRAID_RUNTIME_BOOTSTRAP_PROBLEM_H
+#ifndef BRAID_RUNTIME_BOOTSTRAP_DEADLINE_H
+#define BRAID_RUNTIME_BOOTSTRAP_DEADLINE_H
 
-#include "braid/runtime/braid_rt.h"
+#include "core/Outcome.h"
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -15,16 +14,9 @@
 
 namespace braid::runtime {
 
-struct [[nodiscard]] Problem {
-  braid_status status = BRAID_OK;
-  std::string what;
-  int rank = -1;
-  explicit operator bool() const { return status != BRAID_OK; }
-};
-
 /// "listen on 127.0.0.1:80: permission denied", from errno.
-inline Problem systemProblem(const std::string &what, int error = errno) {
-  return {error == ENOMEM ? BRAID_OUT_OF_MEMORY : BRAID_SYSTEM, what + ": " + std::strerror(error), -1};
+inline Outcome systemOutcome(const std::string &what, int error = errno) {
+  return {error == ENOMEM ? BRAID_OUT_OF_MEMORY : BRAID_SYSTEM, what + ": " + std::strerror(error)};
 }
 
 class Deadline {
