@@ -1,6 +1,7 @@
 # Who the ranks are, how they meet, what the launcher tells them, which processors they use. tools/braid-launch builds the
 # same files into itself.
 set(BRAID_RT_BOOTSTRAP_SOURCES
+  bootstrap/Control.cpp
   bootstrap/Handshake.cpp
   bootstrap/Hmac.cpp
   bootstrap/HostIdentity.cpp
