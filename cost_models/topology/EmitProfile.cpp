@@ -56,12 +56,14 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
   std::vector<int> hosts;
   for (int device : placement.deviceOf)
     hosts.push_back(device / cluster.devicesPerHost);
-  std::string out = "{\"format\": \"braid-fabric 1\",\n \"cluster\": " + quoted(cluster.name) + ",\n \"hash\": " +
-                    quoted(cluster.hash) + ",\n \"ranks\": " + std::to_string(placement.deviceOf.size()) +
+  std::string out = "{\"format\": \"braid-fabric 1\",\n \"cluster\": " + quoted(cluster.name) +
+                    ",\n \"hash\": " + quoted(cluster.hash) +
+                    ",\n \"ranks\": " + std::to_string(placement.deviceOf.size()) +
                     ",\n \"devices\": " + list(placement.deviceOf, integer) + ",\n \"hosts\": " + list(hosts, integer) +
-                    ",\n \"launch_s\": " + number(cluster.device.launch.value) + ",\n \"reduction_bytes_per_s\": " +
-                    number(cluster.device.reduction.value) + ",\n \"noise\": {\n  \"intra\": " +
-                    noise(cluster.intra.profile) + ",\n  \"inter\": " + noise(cluster.inter.profile) + "},\n";
+                    ",\n \"launch_s\": " + number(cluster.device.launch.value) +
+                    ",\n \"reduction_bytes_per_s\": " + number(cluster.device.reduction.value) +
+                    ",\n \"noise\": {\n  \"intra\": " + noise(cluster.intra.profile) +
+                    ",\n  \"inter\": " + noise(cluster.inter.profile) + "},\n";
   out += " \"links\": " + list(topology->links(), [&](const Topology::Link &link) {
            int spine = -1;
            if (link.level == Topology::Level::Spine)

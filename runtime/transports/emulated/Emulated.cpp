@@ -7,8 +7,8 @@ namespace braid::runtime {
 
 EmulatedTransport::EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::unique_ptr<Transport> inner,
                                      std::vector<int> members, int firstLane, int lanes)
-    : seat(std::move(seat)), emulation(this->seat->emulation.get()), inner(std::move(inner)), members(std::move(members)),
-      rank(this->seat->rank), firstLane(firstLane), lanes(lanes), places(size_t(lanes)),
+    : seat(std::move(seat)), emulation(this->seat->emulation.get()), inner(std::move(inner)),
+      members(std::move(members)), rank(this->seat->rank), firstLane(firstLane), lanes(lanes), places(size_t(lanes)),
       peers(this->members.size() * size_t(lanes)), pumped([this] { return pump(); }) {
   setJob(this->seat->job);
 }
@@ -20,8 +20,8 @@ static std::vector<int> everyone(int ranks) {
 }
 
 EmulatedTransport::EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank)
-    : EmulatedTransport(std::make_shared<EmulatedSeat>(emulation, rank), std::move(inner), everyone(emulation->profile.ranks),
-                        0, emulation->options.lanes) {}
+    : EmulatedTransport(std::make_shared<EmulatedSeat>(emulation, rank), std::move(inner),
+                        everyone(emulation->profile.ranks), 0, emulation->options.lanes) {}
 
 void EmulatedTransport::setJob(uint64_t job) {
   seat->job = job;
@@ -41,7 +41,9 @@ std::string EmulatedTransport::description() const {
 
 //===- draws ----------------------------------------------------------------------------------------------------===//
 
-void EmulatedTransport::mark(int lane, uint64_t step, uint64_t operation) { places[size_t(lane)] = {step, operation, 0}; }
+void EmulatedTransport::mark(int lane, uint64_t step, uint64_t operation) {
+  places[size_t(lane)] = {step, operation, 0};
+}
 
 EmulatedTransport::Recent &EmulatedTransport::recent(uint64_t step, uint64_t operation) {
   for (Recent &one : operations)
@@ -82,11 +84,12 @@ double EmulatedTransport::excess(int target, int lane) {
 
 bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes) {
   int target = members[size_t(peer)];
-  Emulation::Departure departure = {rank, target, firstLane + lane, double(bytes), excess(target, lane), {factor[0], factor[1]},
-                                    seat->job};
+  Emulation::Departure departure = {
+      rank, target, firstLane + lane, double(bytes), excess(target, lane), {factor[0], factor[1]}, seat->job};
   if (!emulation->send(departure)) {
-    own = {Fault::System, -1, "emulated fabric: expected at most " + std::to_string(emulation->options.messages) +
-                                  " messages under way, got more"};
+    own = {Fault::System, -1,
+           "emulated fabric: expected at most " + std::to_string(emulation->options.messages) +
+               " messages under way, got more"};
     return false;
   }
   ++at(peer, lane).offered;
@@ -112,7 +115,8 @@ bool EmulatedTransport::pump() {
   inner->progress();
   for (auto next = full.begin(); next != full.end();) {
     std::deque<Waiting> &queue = next->second;
-    while (!queue.empty() && inner->offer(next->first.first, next->first.second, queue.front().data, queue.front().bytes))
+    while (!queue.empty() &&
+           inner->offer(next->first.first, next->first.second, queue.front().data, queue.front().bytes))
       queue.pop_front();
     next = queue.empty() ? full.erase(next) : std::next(next);
   }

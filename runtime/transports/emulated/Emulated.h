@@ -102,7 +102,8 @@ private:
   double factor[2] = {1, 1};
   std::vector<LanePlace> places; ///< of each lane
   std::vector<PeerLane> peers;
-  std::map<std::pair<int, int>, std::deque<Waiting>> full; ///< (peer, lane) whose inner queue was full: what waits for it
+  std::map<std::pair<int, int>, std::deque<Waiting>>
+      full; ///< (peer, lane) whose inner queue was full: what waits for it
   static constexpr size_t remembered = 32;
   Recent operations[remembered];
   size_t oldest = 0;

@@ -86,7 +86,8 @@ void Emulation::initialise() {
   header->ready.store(1, std::memory_order_release);
 }
 
-std::shared_ptr<Emulation> Emulation::inProcess(EmulatedProfile profile, const EmulationOptions &options, Parker &parker) {
+std::shared_ptr<Emulation> Emulation::inProcess(EmulatedProfile profile, const EmulationOptions &options,
+                                                Parker &parker) {
   std::shared_ptr<Emulation> made(new Emulation(std::move(profile), options, parker));
   size_t bytes = regionBytes(made->profile, options);
   made->owned.reset(new char[bytes + 64]);
@@ -176,7 +177,8 @@ bool Emulation::send(const Departure &d) {
     std::copy(path.begin(), path.end(), f.links);
     if (uplinks > 0) {
       uint64_t flow = uint64_t(profile.device[d.source]) << 16 ^ uint64_t(profile.device[d.target]);
-      int spine = draws::uplink(uplinks, flow, uint64_t(d.lane) * uint64_t(parts) + uint64_t(part), options.seed, d.job);
+      int spine =
+          draws::uplink(uplinks, flow, uint64_t(d.lane) * uint64_t(parts) + uint64_t(part), options.seed, d.job);
       for (int32_t &link : f.links)
         if (&link < f.links + f.hops && profile.links[link].spine >= 0)
           link += 2 * (spine % spines - profile.links[link].spine); // links to consecutive spines are two apart

@@ -11,16 +11,18 @@ struct Fibers::State {
   std::vector<ucontext_t> contexts;
   std::vector<std::unique_ptr<char[]>> stacks;
   std::deque<int> ready;
+  int running = -1;
   ucontext_t home;
   const std::function<void(int)> *body = nullptr;
 
   /// Gives the thread to the next that is ready; the first context, when none is.
   void yield(ucontext_t &from) {
-    ucontext_t *next = &home;
+    running = -1;
     if (!ready.empty()) {
-      next = &contexts[size_t(ready.front())];
+      running = ready.front();
       ready.pop_front();
     }
+    ucontext_t *next = running < 0 ? &home : &contexts[size_t(running)];
     if (next != &from)
       swapcontext(&from, next);
   }
@@ -48,7 +50,8 @@ void Fibers::run(const std::function<void(int)> &body) {
     context.uc_stack.ss_size = State::stackBytes;
     context.uc_link = &s.home;
     uintptr_t self = reinterpret_cast<uintptr_t>(&s);
-    makecontext(&context, reinterpret_cast<void (*)()>(&State::start), 3, unsigned(self), unsigned(self >> 32), unsigned(rank));
+    makecontext(&context, reinterpret_cast<void (*)()>(&State::start), 3, unsigned(self), unsigned(self >> 32),
+                unsigned(rank));
     s.ready.push_back(int(rank));
   }
   s.yield(s.home);
@@ -59,6 +62,9 @@ void Fibers::park(int rank, std::atomic<uint32_t> &word, uint32_t seen, double) 
     state->yield(state->contexts[size_t(rank)]);
 }
 
-void Fibers::unpark(int rank, std::atomic<uint32_t> &) { state->ready.push_back(rank); }
+void Fibers::unpark(int rank, std::atomic<uint32_t> &) {
+  if (rank != state->running) // else it was about to park, and will not
+    state->ready.push_back(rank);
+}
 
 } // namespace braid::runtime

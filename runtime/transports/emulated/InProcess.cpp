@@ -84,7 +84,9 @@ public:
   TransportCounters counters() const override { return counted; }
 
 private:
-  Queue &queue(Mailbox &box, int source, int lane) { return box.queues[size_t(source) * size_t(office->lanes) + size_t(lane)]; }
+  Queue &queue(Mailbox &box, int source, int lane) {
+    return box.queues[size_t(source) * size_t(office->lanes) + size_t(lane)];
+  }
 
   std::shared_ptr<Office> office;
   const int rank;

@@ -24,13 +24,13 @@ struct EmulatedLink {
 
 struct EmulatedProfile {
   static constexpr int longestPath = 6;
-  std::string cluster;        ///< name
+  std::string cluster; ///< name
   int ranks = 0;
-  std::vector<int> device;    ///< of a rank; a place of draws
-  std::vector<int> host;      ///< of a rank
-  double launch = 0;          ///< seconds that launching an operation takes
-  double reduction = 0;       ///< bytes of one operand per second; 0: reductions take no time
-  draws::Noise noise[2];      ///< of each class of links
+  std::vector<int> device; ///< of a rank; a place of draws
+  std::vector<int> host;   ///< of a rank
+  double launch = 0;       ///< seconds that launching an operation takes
+  double reduction = 0;    ///< bytes of one operand per second; 0: reductions take no time
+  draws::Noise noise[2];   ///< of each class of links
   std::vector<EmulatedLink> links;
   std::vector<std::vector<int>> paths; ///< source * ranks + target -> links in order
 

@@ -24,7 +24,7 @@ struct Event {
   int32_t rank;
   Kind kind;
   uint64_t number;
-  int64_t index;                        ///< message; unused for a timer
+  int64_t index;                         ///< message; unused for a timer
   bool operator<(const Event &o) const { // the standard heap has the largest first
     if (time != o.time)
       return time > o.time;
@@ -50,8 +50,8 @@ struct LaneState {
   std::atomic<uint64_t> accepted{0};  ///< messages that the sender knows were accepted
   uint64_t acceptedSoFar = 0;         ///< what it will know when virtual time lets it
   double last = 0;                    ///< last delivery: messages of a lane do not overtake
-  int32_t nextNewly = 0;              ///< list of the lanes of a sender on which something was newly accepted; 0: the end
-  bool newly = false;                 ///< in that list
+  int32_t nextNewly = 0; ///< list of the lanes of a sender on which something was newly accepted; 0: the end
+  bool newly = false;    ///< in that list
 };
 
 struct RankState {
@@ -59,10 +59,10 @@ struct RankState {
   enum State : int32_t { Running, Blocked, Outside };
   std::atomic<uint32_t> word{0}; ///< changes when the rank is woken
   State state = Running;
-  bool signalled = false;      ///< something happened since it last returned from blocking
-  int32_t newly = 0;           ///< 1 + its first lane (target * lanes + lane) with something newly accepted; 0: none
+  bool signalled = false; ///< something happened since it last returned from blocking
+  int32_t newly = 0;      ///< 1 + its first lane (target * lanes + lane) with something newly accepted; 0: none
   std::atomic<bool> wantsAccepted{false}; ///< it asked for messages that were not accepted yet
-  int32_t armed = 0;           ///< timers it asked for, so that none is asked for twice
+  int32_t armed = 0;                      ///< timers it asked for, so that none is asked for twice
   double timer[timers] = {};
   double reducerFree = 0;
 };
@@ -71,17 +71,17 @@ struct Header {
   std::atomic<uint32_t> ready{0};
   std::atomic<uint32_t> stuck{0}; ///< every rank blocked, and nothing under way; or the lock's owner died
   pthread_mutex_t lock;
-  double now = 0;       ///< virtual
-  int64_t origin = 0;   ///< wall: nanoseconds of the monotonic clock
-  int32_t running = 0;  ///< ranks that are not blocked
+  double now = 0;      ///< virtual
+  int64_t origin = 0;  ///< wall: nanoseconds of the monotonic clock
+  int32_t running = 0; ///< ranks that are not blocked
   int32_t outside = 0;
-  int32_t newly = 0;          ///< ranks with something newly accepted
-  int32_t aligned = 0;        ///< ranks that wait in align()
+  int32_t newly = 0;   ///< ranks with something newly accepted
+  int32_t aligned = 0; ///< ranks that wait in align()
   uint32_t alignments = 0;
-  uint64_t events = 0;  ///< numbers given so far
-  int64_t queued = 0;   ///< events in the heap
-  int64_t made = 0;     ///< messages ever taken from the pool
-  int32_t unused = -1;  ///< list of messages that are free again
+  uint64_t events = 0;            ///< numbers given so far
+  int64_t queued = 0;             ///< events in the heap
+  int64_t made = 0;               ///< messages ever taken from the pool
+  int32_t unused = -1;            ///< list of messages that are free again
   std::atomic<uint32_t> pacer{0}; ///< wall: changes when an earlier event was queued, or all is over
 };
 
