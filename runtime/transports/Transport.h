@@ -64,6 +64,10 @@ public:
   virtual void progress() = 0;
   /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
   virtual void idle(unsigned spins) = 0;
+  /// For a progress thread, which must not hold the transport while it sleeps: blocks until something may have changed, some
+  /// milliseconds at most. Called twice: to prepare, then, if nothing came meanwhile, to sleep; only the second call may
+  /// run while another thread uses the transport. False: this transport has no way, sleep a little instead.
+  virtual bool park(bool prepare) { return false; }
   virtual Fault fault() = 0;
   /// Tells all peers, at once and without waiting for them, that this rank gives up; their fault() is then Aborted.
   virtual void abort(const std::string &why) = 0;
