@@ -168,7 +168,7 @@ void tuneConnection(const Socket &socket) {
   set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
   set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 20000); // milliseconds, for bytes that are never acknowledged
+  // No TCP_USER_TIMEOUT: it would end connections to a rank that computes for long and reads nothing meanwhile.
 }
 
 Outcome sendAll(const Socket &socket, const void *data, size_t size, Deadline deadline) {

@@ -47,7 +47,7 @@ Outcome connectTo(const Address &address, Deadline deadline, Socket &socket);
 Address localAddress(const Socket &socket);
 std::string peerAddress(const Socket &socket);
 
-/// Small messages leave at once; a peer whose host is gone is noticed within about 20 s although nothing is sent.
+/// Small messages leave at once; a peer whose host is gone is noticed within about 20 s while nothing is sent.
 void tuneConnection(const Socket &socket);
 
 Outcome sendAll(const Socket &socket, const void *data, size_t size, Deadline deadline);
