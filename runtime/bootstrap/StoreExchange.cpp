@@ -1,5 +1,9 @@
 //===- StoreExchange.cpp - the core's Exchange, over the store ----------------------------------------------------===//
 #include "bootstrap/StoreExchange.h"
+#include "bootstrap/LauncherLink.h"
+#include "bootstrap/Wire.h"
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <unistd.h>
 
@@ -34,6 +38,7 @@ Outcome StoreExchange::connect(const RankInfo &info, double seconds, std::shared
   made->info = info;
   made->process = getpid();
   made->hosts = {thisHost()};
+  std::vector<std::string> processors = {allowedProcessors()};
   if (info.ranks > 1) {
     bool own = info.rank == 0 && !info.launcherServes;
     if (own)
@@ -47,18 +52,36 @@ Outcome StoreExchange::connect(const RankInfo &info, double seconds, std::shared
     for (int i = 0; i != info.ranks; ++i)
       everybody[i] = i;
     std::vector<std::string> all;
-    if (Outcome done = made->client->gather("braid/hosts", everybody, made->hosts[0].encode(), all,
-                                            std::max(deadline.left(), 0.0));
-        !done)
+    std::string mine;
+    Writer(mine).string(made->hosts[0].encode()).string(processors[0]);
+    if (Outcome done = made->client->gather("braid/hosts", everybody, mine, all, std::max(deadline.left(), 0.0)); !done)
       return done;
     made->hosts.resize(info.ranks);
-    for (int i = 0; i != info.ranks; ++i)
-      if (!HostIdentity::decode(all[i], made->hosts[i]))
+    processors.resize(info.ranks);
+    for (int i = 0; i != info.ranks; ++i) {
+      Reader reader(all[i]);
+      bool good = HostIdentity::decode(reader.string(), made->hosts[i]);
+      processors[i] = reader.string();
+      if (!good || !reader.complete())
         return {BRAID_MISMATCH, "host of rank " + std::to_string(i) + ": expected its identity, got " +
                                     std::to_string(all[i].size()) + " other bytes"};
+    }
   }
+  std::vector<std::string> neighbours; // by local rank
+  for (int i = 0; i != info.ranks; ++i)
+    if (made->hosts[i].sameAs(made->hosts[info.rank]))
+      neighbours.push_back(processors[i]);
+  if (Outcome done = chooseAffinity(made->place().rank, neighbours, made->threads); !done)
+    return done;
   exchange = std::move(made);
   return {};
+}
+
+std::string StoreExchange::text() const {
+  LocalPlace here = place();
+  return info.text() + ", host " + hosts[info.rank].host + " (" + std::to_string(here.host + 1) + " of " +
+         std::to_string(here.hosts) + "), rank " + std::to_string(here.rank) + " of " + std::to_string(here.ranks) +
+         " there; " + threads.text + "; " + LauncherLink::ofProcess().text();
 }
 
 StoreExchange::~StoreExchange() {
@@ -115,6 +138,9 @@ Outcome connectExchange(const braid_comm_options &options, double deadline, std:
     known->exchange.reset();
     if (Outcome done = StoreExchange::connect(info, deadline, known->exchange); !done)
       return done;
+    const char *log = std::getenv("BRAID_LOG");
+    if (log && std::string(log) != "off")
+      std::fprintf(stderr, "braid: %s\n", known->exchange->text().c_str());
   }
   exchange = known->exchange;
   return {};

@@ -64,16 +64,15 @@ void TcpTransport::judge(int peer, bool starving) {
   Connection &one = *peers[peer];
   if (first || (one.state() == Connection::Open) || (one.state() == Connection::Left && !(starving && one.starved())))
     return;
-  std::string who = "rank " + std::to_string(members[peer]);
   switch (one.state()) {
   case Connection::Aborted:
     first = {Fault::Aborted, peer, one.reason()};
     break;
   case Connection::Broken:
-    first = {Fault::System, peer, who + ": " + one.reason()};
+    first = {Fault::System, peer, one.reason()};
     break;
   default:
-    first = {Fault::PeerDied, peer, who + ": " + one.reason()};
+    first = {Fault::PeerDied, peer, one.reason()};
   }
 }
 
