@@ -29,11 +29,23 @@ const char *name(Collective collective) {
   return "unknown";
 }
 
-const std::vector<Algorithm> &registry() {
-  static const std::vector<Algorithm> algorithms = {ring(),         doubleBinaryTree(), pairwiseExchange(),
-                                                    direct(),       naiveExchange(),    twoShot(),
-                                                    binomialTree(), dissemination(),    hierarchicalRing()};
-  return algorithms;
+/// With room, so that pointers to algorithms stay.
+static std::vector<Algorithm> &all() {
+  static std::vector<Algorithm> *algorithms = [] {
+    auto *list = new std::vector<Algorithm>{ring(),         doubleBinaryTree(), pairwiseExchange(),
+                                            direct(),       naiveExchange(),    twoShot(),
+                                            binomialTree(), dissemination(),    hierarchicalRing()};
+    list->reserve(list->size() + 32);
+    return list;
+  }();
+  return *algorithms;
+}
+
+const std::vector<Algorithm> &registry() { return all(); }
+
+void add(const Algorithm &algorithm) {
+  if (all().size() < all().capacity())
+    all().push_back(algorithm);
 }
 
 const Algorithm *find(const std::string &name) {

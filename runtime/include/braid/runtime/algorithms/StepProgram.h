@@ -114,6 +114,8 @@ struct Algorithm {
 /// All algorithms, in a fixed order. What is added here is priced, checked, played and run by the conformance suite.
 const std::vector<Algorithm> &registry();
 const Algorithm *find(const std::string &name);
+/// Adds one that is not Braid's own, before any other thread uses the registry. At most 32.
+void add(const Algorithm &algorithm);
 
 /// The programs of all ranks of a group.
 std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collective, int ranks,
