@@ -61,7 +61,7 @@ public:
     scratch.exists = usesScratch;
     if (done)
       finish();
-    return done;
+    return done ? lost() : done;
   }
 
   /// Adds step `index` of the program to its lane.
@@ -123,6 +123,29 @@ private:
   }
 
   static char *at(const Base &base, size_t bytes) { return base.exists ? base.at + bytes : nullptr; }
+  /// A program that uses a chunk which holds nothing is wrong; the registry's are proven, others may come.
+  Outcome lost() const {
+    std::vector<bool> holds(size_t(program.chunks), false);
+    if (request.collective == BRAID_BARRIER)
+      return {};
+    for (int c = 0; c < program.chunks; ++c)
+      holds[size_t(c)] = inBlocks(c, request.in);
+    auto wrong = [&](int chunk) {
+      return Outcome(BRAID_INVALID, "the step program of '" + request.algorithm->name + "' expects a value in chunk " +
+                                        std::to_string(chunk) + ", which has none");
+    };
+    for (const Step &step : program.steps)
+      for (int c = step.chunk; c < step.chunk + step.count; ++c) {
+        if (step.action != Action::Receive && !holds[size_t(c)])
+          return wrong(c);
+        holds[size_t(c)] = true;
+      }
+    for (int c = 0; c < program.chunks; ++c)
+      if (inBlocks(c, request.out) && !holds[size_t(c)])
+        return wrong(c);
+    return {};
+  }
+
   const Base &target(int chunk) const { return scattered[size_t(chunk)] ? scratch : result; }
   const Base &home(int chunk) const { return written[size_t(chunk)] ? target(chunk) : operand; }
 
@@ -229,7 +252,7 @@ private:
         copy(plan.settle, result, {nullptr, false}, c);
       else if (operandToScratch || (writes[size_t(c)] && scattered[size_t(c)]))
         copy(plan.settle, result, scratch, c);
-      else if (!writes[size_t(c)])
+      else if (!writes[size_t(c)] && inBlocks(c, request.in))
         copy(plan.during, result, operand, c);
     }
     if (request.reduces() && request.reduction == BRAID_AVERAGE && result.exists && tensor.count)

@@ -60,8 +60,10 @@ public:
       return {braid_last_error(), 0};
     for (size_t round = 0; round < data.size() && verdict.problem.empty(); ++round) {
       write(round);
-      if (braid_op_start(op) || braid_op_wait(op))
-        return {braid_last_error(), 0}; // the operation stays: the communicator is broken
+      if (braid_op_start(op) || braid_op_wait(op)) {
+        verdict.problem = braid_last_error();
+        break;
+      }
       verdict.problem = check(round);
       for (const Buffers &b : tensors)
         hash(verdict.result, b.memory + b.receiveAt, b.out * size());
@@ -281,17 +283,20 @@ private:
         return {braid_last_error(), 0};
     }
     for (size_t round = 0; round < data.size() && verdict.problem.empty(); ++round) {
+      auto failed = [&] {
+        verdict.problem = braid_last_error();
+        return true;
+      };
       for (Line &line : lines) {
         std::memset(line.memory, fill, bytes);
         if (line.send)
           data[round].operand(me, size_t(line.tag), one.count, line.memory + guard);
       }
+      bool broken = false;
       for (Line &line : lines)
-        if (braid_op_start(line.op))
-          return {braid_last_error(), 0};
+        broken = broken || (braid_op_start(line.op) && failed());
       for (size_t i = lines.size(); i-- > 0;)
-        if (braid_op_wait(lines[i].op))
-          return {braid_last_error(), 0};
+        broken = broken || (braid_op_wait(lines[i].op) && failed());
       for (Line &line : lines) {
         if (verdict.problem.empty())
           verdict.problem =

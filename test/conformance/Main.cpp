@@ -151,13 +151,16 @@ algorithms::StepProgram overwrites(algorithms::Collective collective, int ranks,
   return program;
 }
 
-/// Blocks arrive one place further.
-algorithms::StepProgram offByOne(algorithms::Collective collective, int ranks, int rank,
-                                 const algorithms::StepOptions &options) {
+/// The blocks of the first two others change places.
+algorithms::StepProgram swaps(algorithms::Collective collective, int ranks, int rank,
+                              const algorithms::StepOptions &options) {
   algorithms::StepProgram program = naive(collective, ranks, rank, options);
+  std::vector<algorithms::Step *> taken;
   for (algorithms::Step &step : program.steps)
     if (step.action == algorithms::Action::Receive)
-      step.chunk = (step.chunk + options.channels) % program.chunks;
+      taken.push_back(&step);
+  if (taken.size() >= 2)
+    std::swap(taken[0]->chunk, taken[1]->chunk);
   return program;
 }
 
@@ -170,7 +173,7 @@ int control() {
   };
   const Broken all[] = {{"broken_order", ownOrder, BRAID_ALL_REDUCE, false},
                         {"broken_sum", overwrites, BRAID_ALL_REDUCE, true},
-                        {"broken_blocks", offByOne, BRAID_ALL_GATHER, true}};
+                        {"broken_blocks", swaps, BRAID_ALL_GATHER, true}};
   int accepted = 0;
   for (const Broken &broken : all) {
     algorithms::Algorithm algorithm = *algorithms::find("naive_exchange");
