@@ -39,6 +39,10 @@ private:
   std::map<std::vector<std::vector<int>>, std::shared_ptr<const cost::RankGroups>> shared;
 };
 
+/// Rows of ids of one space as rows of ranks: one row may stand for several (a group of replicas exists once per
+/// partition).
+std::vector<std::vector<int>> rankRows(ArrayRef<SmallVector<int64_t>> rows, IdSpace space, const ModuleRanks &ranks);
+
 /// The order of ids inside a group decides what a rank gets.
 bool orderMatters(CollectiveKind kind);
 
