@@ -23,7 +23,8 @@ constexpr uint32_t handshakeVersion = 1;
 constexpr uint64_t storeTopic = 1;
 
 struct Hello {
-  int rank = -1; ///< -1: a launcher
+  static constexpr int launcher = -1, observer = -2; ///< in place of a rank; the end of an observer means nothing
+  int rank = launcher;
   int ranks = 0;
   uint64_t topic = storeTopic;
 };

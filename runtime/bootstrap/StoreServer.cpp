@@ -58,11 +58,11 @@ StoreServer::~StoreServer() = default;
 std::string StoreServer::judge(const Hello &hello) {
   if (hello.ranks != ranks)
     return "expected a job of " + number(ranks) + " ranks, got " + number(hello.ranks);
-  if (hello.rank < -1 || hello.rank >= ranks)
+  if (hello.rank < Hello::observer || hello.rank >= ranks)
     return "expected a rank below " + number(ranks) + ", got " + number(hello.rank);
   size_t launchers = 0;
   for (const Client &client : clients) {
-    if (hello.rank >= 0 && client.rank == hello.rank)
+    if (hello.rank >= 0 && client.rank == hello.rank && !client.leaving)
       return "rank " + number(hello.rank) + " is connected already, expected every rank once";
     launchers += client.rank < 0;
   }
@@ -92,6 +92,7 @@ void StoreServer::handle(const pollfd *entries, size_t count) {
       stays = flush(*client);
     if (!stays && !client->leaving && client->rank >= 0)
       gone.push_back({client->rank, "its process ended"});
+    lostLaunchers += !stays && !client->leaving && client->rank == Hello::launcher;
     client = stays ? std::next(client) : clients.erase(client);
   }
   for (auto &[rank, why] : gone)

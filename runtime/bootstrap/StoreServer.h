@@ -30,6 +30,8 @@ public:
   void set(const std::string &key, const std::string &value);
   std::optional<std::string> get(const std::string &key) const;
   size_t connections() const { return clients.size(); }
+  /// Launchers of other hosts whose connection ended without a farewell.
+  int launchersLost() const { return lostLaunchers; }
   uint64_t refused() const { return doorman.refused(); }
 
 private:
@@ -56,7 +58,8 @@ private:
   std::map<std::string, std::string> values;
   std::map<std::string, Gathering> gatherings;
   std::map<int, std::string> deaths; // rank -> why
-  size_t held = 0;                   // bytes of keys, values and gatherings
+  int lostLaunchers = 0;
+  size_t held = 0; // bytes of keys, values and gatherings
 };
 
 } // namespace braid::runtime

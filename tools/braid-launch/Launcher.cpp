@@ -54,10 +54,14 @@ bool Launcher::openStore() {
     (void)news->startWait(failureKey, -1, 1e9);
     return true;
   }
-  Socket listener;
-  if (Outcome done = listenOn(address, listener, bound); !done) {
-    bool down = options.rendezvous.empty();
-    say("store: " + done.text + (down ? " (is the loopback interface down? ip link set lo up)" : ""));
+  // A call to ourselves shows that the address can be reached: in a new network namespace even the loopback can't.
+  Socket listener, trial;
+  Outcome done = listenOn(address, listener, bound);
+  if (done)
+    done = connectTo(bound, deadline.within(2), trial);
+  if (!done) {
+    bool own = options.rendezvous.empty();
+    say("store: " + done.text + (own ? " (is the loopback interface down? ip link set lo up)" : ""));
     return false;
   }
   rendezvous = bound.text();
@@ -265,6 +269,8 @@ void Launcher::watchOthers() {
   if (server) {
     if (auto failure = server->get(failureKey))
       text = *failure;
+    else if (server->launchersLost())
+      text = "1 braid-launch has ended";
   } else if (news && !news->broken()) {
     pollfd entry = {news->fd(), POLLIN, 0};
     if (poll(&entry, 1, 0) == 1)
@@ -348,7 +354,8 @@ int Launcher::run() {
   out.finish(Deadline(options.grace));
   // Ranks of other hosts may still meet here.
   Deadline farewell(options.grace);
-  while (server && server->connections() && !signalled && (!status || !farewell.passed())) {
+  while (server && options.local != options.ranks && server->connections() && !signalled &&
+         (!status || !farewell.passed())) {
     std::vector<pollfd> entries;
     size_t served = server->collect(entries);
     entries.push_back({signalSource.fd(), POLLIN, 0});
