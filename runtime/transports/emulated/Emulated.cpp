@@ -47,10 +47,11 @@ void EmulatedTransport::mark(int lane, uint64_t step, uint64_t operation) {
 
 EmulatedTransport::Recent &EmulatedTransport::recent(uint64_t step, uint64_t operation) {
   for (Recent &one : operations)
-    if (one.step == step && one.operation == operation)
+    if (one.job == seat->job && one.step == step && one.operation == operation)
       return one;
   Recent &made = operations[oldest++ % remembered];
   made = Recent();
+  made.job = seat->job;
   made.step = step;
   made.operation = operation;
   return made;

@@ -75,7 +75,7 @@ private:
   };
   /// An operation in which this rank's first message of each class may still be to come.
   struct Recent {
-    uint64_t step = ~0ull, operation = ~0ull;
+    uint64_t job = ~0ull, step = ~0ull, operation = ~0ull;
     bool sent[2] = {false, false};
   };
   struct PeerLane {
