@@ -45,8 +45,8 @@ bool Launcher::openStore() {
   if (options.firstRank != 0) {
     rendezvous = address.text();
     for (auto *client : {&reports, &news})
-      if (Outcome done = StoreClient::connect({rendezvous}, secret, -1, options.ranks, "the launcher of rank 0",
-                                              deadline, *client);
+      if (Outcome done = StoreClient::connect({rendezvous}, secret, client == &news ? Hello::observer : Hello::launcher,
+                                              options.ranks, "the launcher of rank 0", deadline, *client);
           !done) {
         say(done.text);
         return false;
@@ -126,7 +126,7 @@ void Launcher::failed(int rank, const std::string &how, int shellStatus, bool he
   std::string what = "rank " + std::to_string(rank) + " " + how;
   if (server)
     server->died(rank, how);
-  else if (here && reports)
+  else if (here && reports && !reports->broken())
     (void)reports->died(rank, how, 5);
   if (!status) {
     status = shellStatus;
@@ -138,18 +138,22 @@ void Launcher::failed(int rank, const std::string &how, int shellStatus, bool he
                            ? "; the other " + std::to_string(others) + " go on"
                            : "; ending the other " + std::to_string(others) + (others == 1 ? " rank" : " ranks");
     say(what + rest);
-    if (!options.keep && here) {
-      if (server)
-        server->set(failureKey, std::to_string(shellStatus) + " " + what);
-      else if (reports)
-        (void)reports->set(failureKey, std::to_string(shellStatus) + " " + what, 5);
-    }
+    if (!options.keep && here)
+      publish(shellStatus, what);
   } else if (options.keep) {
     say(what);
   }
   tell({options.keep ? ControlMessage::Died : ControlMessage::Abort, rank, what}, rank);
   if (!options.keep && phase == Running)
     end();
+}
+
+void Launcher::publish(int shellStatus, const std::string &what) {
+  std::string text = std::to_string(shellStatus) + " " + what;
+  if (server)
+    server->set(failureKey, text);
+  else if (reports && !reports->broken())
+    (void)reports->set(failureKey, text, 5);
 }
 
 void Launcher::end() {
@@ -179,6 +183,8 @@ void Launcher::signals() {
         phase = Asked;
         end();
       }
+      if (!signalled)
+        publish(128 + SIGKILL, "braid-launch was killed");
       signalled = SIGKILL;
       continue;
     }
@@ -194,6 +200,7 @@ void Launcher::signals() {
       end();
     } else {
       signalled = number;
+      publish(128 + number, "braid-launch was asked to end by signal " + std::to_string(number));
       phase = Asked;
       next = Deadline(options.grace);
     }
@@ -257,10 +264,11 @@ void Launcher::reap() {
     }
     if (!rank->err.last().empty())
       how += ", its last line on stderr: " + rank->err.last();
-    if (signalled && !status)
+    if (signalled && !status) {
       status = 128 + signalled; // they end because we were told to
-    else
+    } else if (!signalled) {
       failed(rank->rank, how, shellStatusOf(waited), true);
+    }
   }
 }
 

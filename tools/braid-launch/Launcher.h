@@ -43,6 +43,8 @@ private:
   void watchOthers();
   /// The first failure decides what the job's exit status is and ends it.
   void failed(int rank, const std::string &how, int status, bool here);
+  /// Ends the job on the other hosts.
+  void publish(int shellStatus, const std::string &what);
   void tell(const runtime::ControlMessage &message, int except);
   void end(); ///< next step of ending: ask, then force
   void say(const std::string &text);
