@@ -48,6 +48,11 @@ void add(const Algorithm &algorithm) {
     all().push_back(algorithm);
 }
 
+void remove(const std::string &name) {
+  if (all().back().name == name)
+    all().pop_back();
+}
+
 const Algorithm *find(const std::string &name) {
   for (const Algorithm &algorithm : registry())
     if (algorithm.name == name)

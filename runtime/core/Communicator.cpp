@@ -129,8 +129,13 @@ Outcome Communicator::start(Operation &operation) {
   active.push_back(&operation);
   operation.start(turnOf);
   progress();
-  if (operation.overlaps && operation.state != Operation::Done && thread)
-    thread->wake();
+  if (operation.overlaps && operation.state != Operation::Done) {
+    Clock *clock = carrier->clock();
+    if (!thread && !(clock && std::strcmp(clock->name(), "virtual") == 0))
+      thread = std::make_unique<ProgressThread>(*this);
+    if (thread)
+      thread->wake();
+  }
   return failure;
 }
 
@@ -217,13 +222,11 @@ Outcome Communicator::wait(Operation &operation) {
     return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
                                ": expected it to be started, got a wait"};
   if (operation.state != Operation::Done && size() > 1) {
-    bool late = seconds() - operation.startedAt > lateWait && !progress();
-    if (late && !operation.overlaps) {
+    bool late = seconds() - operation.startedAt > lateWait;
+    if (progress() && late) // steps had been waiting for somebody to take them
       operation.overlaps = true;
-      Clock *clock = carrier->clock();
-      if (!thread && !(clock && std::strcmp(clock->name(), "virtual") == 0))
-        thread = std::make_unique<ProgressThread>(*this);
-    }
+    else if (!late)
+      operation.overlaps = false;
   }
   return drive(operation);
 }

@@ -46,6 +46,11 @@ public:
   Outcome wait(Operation &operation);
   Outcome test(Operation &operation, bool &done);
   Outcome destroy(Operation *operation);
+  /// Whether it has ended, without driving it.
+  bool ended(const Operation &operation) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return operation.state == Operation::Done;
+  }
   size_t planned() const { return operations.size() - (hashes ? 1 : 0); }
 
   // For operations.

@@ -105,6 +105,8 @@ bool Operation::progressLane(size_t index) {
   while (l.next < planned.steps.size() && l.notBefore == 0) {
     const PlannedStep &step = planned.steps[l.next];
     if (step.kind == PlannedStep::Send) {
+      if (step.to)
+        std::memcpy(step.to, step.mine, step.bytes);
       ++l.out[size_t(step.outbox)].sent;
       pump(index, size_t(step.outbox));
     } else if (!take(index, step)) {

@@ -12,6 +12,9 @@
 //   - they are the same memory, and waiting for readers before writing would deadlock (ZeroCopy.h), or the operand is
 //     wanted again after its place was written (Action::Combine);
 //   - peers cannot reach the operand, and it goes to more than one of them (the transport would copy it for each).
+//
+// Where even results that are passed on would make ranks wait for each other (two that exchange what they have summed so
+// far), such a message is copied when it is sent.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Plan.h"
 #include "core/ZeroCopy.h"
@@ -36,8 +39,9 @@ struct Base {
 class PartPlanner {
 public:
   PartPlanner(const Request &request, Transport &transport, Plan &plan, const StepProgram &program,
-              bool zeroCopyInPlace)
-      : request(request), transport(transport), plan(plan), program(program), zeroCopyInPlace(zeroCopyInPlace) {}
+              bool zeroCopyInPlace, bool copySends)
+      : request(request), transport(transport), plan(plan), program(program), zeroCopyInPlace(zeroCopyInPlace),
+        copySends(copySends) {}
 
   /// Decides where everything is; fills the plan's copies.
   Outcome place(const Tensor &given) {
@@ -65,28 +69,35 @@ public:
   }
 
   /// Adds step `index` of the program to its lane.
-  void add(size_t index) {
+  Outcome add(size_t index) {
     const Step &step = program.steps[index];
     size_t begin = offset(step.chunk), end = offset(step.chunk + step.count);
     if (begin == end && request.collective != BRAID_BARRIER)
-      return; // padding: no message, on either side
+      return {}; // padding: no message, on either side
     PlannedLane &lane = plan.lanes[size_t(step.channel)];
     PlannedStep planned;
     planned.bytes = end - begin;
     planned.count = planned.bytes / request.elementBytes;
     planned.number = int(index);
     planned.peer = step.peer;
-    const char *now = at(home(step.chunk), begin);
+    const char *now = at(home(step.chunk), begin); // where the chunks are
     if (step.action == Action::Send) {
       planned.kind = PlannedStep::Send;
       planned.outbox = outboxOf(lane, step.peer);
+      if (copySends && begin < end && rewritten(index)) {
+        Outcome done = take(planned.bytes, planned.to);
+        if (!done)
+          return done;
+        planned.mine = now;
+        now = planned.to;
+      }
       std::vector<OutMessage> &messages = lane.outboxes[size_t(planned.outbox)].messages;
       messages.push_back({now, planned.bytes});
       for (int c = step.chunk; c < step.chunk + step.count; ++c)
-        if (written[size_t(c)] || inPlace)
+        if ((written[size_t(c)] || inPlace) && !planned.to && begin < end)
           pending[size_t(c)][planned.outbox] = messages.size();
       lane.steps.push_back(planned);
-      return;
+      return {};
     }
     planned.kind = step.action == Action::Receive         ? PlannedStep::Receive
                    : step.action == Action::ReceiveReduce ? PlannedStep::Reduce
@@ -106,6 +117,7 @@ public:
       plan.hazards.push_back({outbox, messages});
     planned.hazards = int(plan.hazards.size()) - planned.firstHazard;
     lane.steps.push_back(planned);
+    return {};
   }
 
 private:
@@ -148,6 +160,19 @@ private:
 
   const Base &target(int chunk) const { return scattered[size_t(chunk)] ? scratch : result; }
   const Base &home(int chunk) const { return written[size_t(chunk)] ? target(chunk) : operand; }
+
+  /// Whether a later step writes where this one sends from.
+  bool rewritten(size_t index) const {
+    const Step &send = program.steps[index];
+    if (!written[size_t(send.chunk)] && !inPlace)
+      return false;
+    for (size_t i = index + 1; i < program.steps.size(); ++i) {
+      const Step &step = program.steps[i];
+      if (step.action != Action::Send && step.chunk < send.chunk + send.count && send.chunk < step.chunk + step.count)
+        return true;
+    }
+    return false;
+  }
 
   static int outboxOf(PlannedLane &lane, int peer) {
     for (size_t i = 0; i < lane.outboxes.size(); ++i)
@@ -288,7 +313,7 @@ private:
   Transport &transport;
   Plan &plan;
   const StepProgram &program;
-  bool zeroCopyInPlace;
+  bool zeroCopyInPlace, copySends;
 
   Tensor tensor;
   int chunksPerBlock = 1;
@@ -368,15 +393,19 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
   plan.combine = request.reduces() ? combiner(request.type, request.reduction) : nullptr;
   plan.lanes.resize(size_t(program.channels));
 
-  bool overlaps = false; // some tensor is in place: may it be without copies?
-  for (const Tensor &tensor : request.tensors)
-    overlaps |= tensor.count && tensor.send && tensor.receive;
-  constexpr int mostSimulated = 64; // beyond, a copy is cheaper than finding out
-  bool zeroCopyInPlace = false;
-  if (overlaps && request.ranks <= mostSimulated)
-    zeroCopyInPlace =
-        program.steps.empty() ||
-        runsWithoutCopies(algorithms::programs(*request.algorithm, kind, request.ranks, request.options), true);
+  // May messages stay where they are, and also those of tensors that are in place? Beyond some ranks, a copy is cheaper
+  // than finding out.
+  constexpr int mostSimulated = 64;
+  bool zeroCopy = program.steps.empty(), zeroCopyInPlace = zeroCopy;
+  if (!zeroCopy && request.ranks <= mostSimulated) {
+    auto all = algorithms::programs(*request.algorithm, kind, request.ranks, request.options);
+    zeroCopy = runsWithoutCopies(all, false);
+    for (const Tensor &tensor : request.tensors)
+      if (tensor.count && tensor.send && tensor.receive) {
+        zeroCopyInPlace = zeroCopy && runsWithoutCopies(all, true);
+        break;
+      }
+  }
 
   std::vector<Tensor> parts, small;
   for (const Tensor &tensor : request.tensors)
@@ -394,14 +423,17 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
 
   std::vector<PartPlanner> planners;
   for (const Tensor &part : parts) {
-    planners.emplace_back(request, transport, plan, program, zeroCopyInPlace);
+    planners.emplace_back(request, transport, plan, program, zeroCopyInPlace, !zeroCopy);
     Outcome done = planners.back().place(part);
     if (!done)
       return done;
   }
   for (size_t step = 0; step < program.steps.size(); ++step)
-    for (PartPlanner &planner : planners)
-      planner.add(step);
+    for (PartPlanner &planner : planners) {
+      Outcome done = planner.add(step);
+      if (!done)
+        return done;
+    }
   plan.after = std::move(unpack);
   return {};
 }

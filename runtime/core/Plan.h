@@ -17,8 +17,8 @@ struct PlannedStep {
   enum Kind : uint8_t { Send, Receive, Reduce, Combine } kind;
   int outbox = -1;             ///< Send: index in the lane's outboxes
   int peer = 0;                ///< Receive, Reduce
-  char *to = nullptr;          ///< where the result goes
-  const char *mine = nullptr;  ///< Reduce, Combine: what is there so far
+  char *to = nullptr;          ///< where the result goes; Send: null, or where the message is copied to
+  const char *mine = nullptr;  ///< Reduce, Combine: what is there so far; Send: what is copied
   const char *other = nullptr; ///< Combine: the rank's operand
   size_t bytes = 0, count = 0;
   int firstHazard = 0, hazards = 0; ///< messages that must have been accepted before `to` is written

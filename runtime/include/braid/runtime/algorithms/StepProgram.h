@@ -114,8 +114,10 @@ struct Algorithm {
 /// All algorithms, in a fixed order. What is added here is priced, checked, played and run by the conformance suite.
 const std::vector<Algorithm> &registry();
 const Algorithm *find(const std::string &name);
-/// Adds one that is not Braid's own, before any other thread uses the registry. At most 32.
+/// Adds one that is not Braid's own, at most 32, and removes the last one that was added, if it has this name. Not while
+/// another thread uses the registry or an operation uses the algorithm.
 void add(const Algorithm &algorithm);
+void remove(const std::string &name);
 
 /// The programs of all ranks of a group.
 std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collective, int ranks,
