@@ -253,7 +253,7 @@ bool StoreServer::request(Client &client, const char *frame, size_t size) {
     if (auto found = values.find(key); found != values.end()) {
       answer(client, StoreResult::Ok, stringField(found->second));
     } else if (auto dead = deaths.find(owner); dead != deaths.end()) {
-      answer(client, StoreResult::Died, deathFields(owner, dead->second));
+      answer(client, StoreResult::Died, deathFields(owner, dead->second.why));
     } else {
       client.waits = true;
       client.kind = kind;
@@ -314,12 +314,13 @@ void StoreServer::settle(const std::string &key, Gathering &gathering) {
   } else {
     auto dead = deaths.end();
     for (int member : gathering.members)
-      if (!gathering.given.count(member) && dead == deaths.end())
-        dead = deaths.find(member);
+      if (auto found = deaths.find(member); found != deaths.end() && !gathering.given.count(member) &&
+                                            (dead == deaths.end() || found->second.order < dead->second.order))
+        dead = found;
     if (dead == deaths.end())
       return;
     result = StoreResult::Died;
-    fields = deathFields(dead->first, dead->second);
+    fields = deathFields(dead->first, dead->second.why);
   }
   for (Client &client : clients)
     if (client.waits && client.kind == StoreRequest::Gather && client.key == key)
@@ -337,7 +338,7 @@ void StoreServer::wake(const std::string &key) {
 }
 
 void StoreServer::died(int rank, const std::string &why) {
-  if (!deaths.emplace(rank, why).second)
+  if (!deaths.emplace(rank, Death{why, deathsSeen++}).second)
     return; // the first reason is the best one
   for (Client &client : clients)
     if (client.waits && client.kind == StoreRequest::Wait && client.owner == rank)

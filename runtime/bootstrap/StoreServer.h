@@ -57,7 +57,12 @@ private:
   std::list<Client> clients;
   std::map<std::string, std::string> values;
   std::map<std::string, Gathering> gatherings;
-  std::map<int, std::string> deaths; // rank -> why
+  struct Death {
+    std::string why;
+    uint64_t order; ///< the first death is the cause of later ones, and the one to name
+  };
+  std::map<int, Death> deaths; // by rank
+  uint64_t deathsSeen = 0;
   int lostLaunchers = 0;
   size_t held = 0; // bytes of keys, values and gatherings
 };

@@ -160,6 +160,14 @@ TEST_CASE("who does not come is named, who dies is named at once, survivors meet
   CHECK(a->gather("survivors", {0, 1}, "a", all, 5).text == "");
   CHECK(other.get() == "");
   CHECK(all == std::vector<std::string>{"a", "b"});
+  // Of several deaths the first is named: the others may be its consequence.
+  Served many(4);
+  auto zero = many.client(0), one = many.client(1), three = many.client(3);
+  three.reset();
+  CHECK_THAT(zero->gather("x", {0, 3}, "", all, 30).text, Contains("rank 3 died"));
+  one.reset();
+  CHECK_THAT(zero->gather("y", {0, 1}, "", all, 30).text, Contains("rank 1 died"));
+  CHECK_THAT(zero->gather("z", {0, 1, 3}, "", all, 30).text, Contains("rank 3 died"));
   // Who says farewell has not died: a wait for it is just late.
   b->leave();
   CHECK(a->gather("fourth", {0, 1}, "", all, 0.05).status == BRAID_TIMEOUT);
