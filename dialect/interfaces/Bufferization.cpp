@@ -1,7 +1,6 @@
 //===- Bufferization.cpp - what one-shot bufferization must know of launch and finish ---------------------------===//
 //
-// The launch writes its destinations, and the finish reads and writes what is in flight and reads the inputs once more.
-// So bufferization sees that between the two nobody may write into the inputs' buffers, and that nobody else may use
+// The launch writes its destinations, and the finish reads what is in flight and reads the inputs once more. So bufferization sees that between the two nobody may write into the inputs' buffers, and that nobody else may use
 // the destinations'. In place is a launch without inputs: if its operand is read later, bufferization copies first.
 //
 //===------------------------------------------------------------------------------------------------------------===//
@@ -76,7 +75,9 @@ LogicalResult LaunchOp::bufferize(RewriterBase &rewriter, const BufferizationOpt
 //===------------------------------------------------------------------------------------------------------------===//
 
 bool FinishOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) { return true; }
-bool FinishOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isInit(*this, operand); }
+/// What the collective writes counts as the launch's. If the finish were a writer too, one that may not be given another
+/// buffer, bufferization could not give the launch another one either.
+bool FinishOp::bufferizesToMemoryWrite(OpOperand &, const AnalysisState &) { return false; }
 /// A copy would not be the buffer that is in flight.
 bool FinishOp::mustBufferizeInPlace(OpOperand &, const AnalysisState &) { return true; }
 AliasingValueList FinishOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {

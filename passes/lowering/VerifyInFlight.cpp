@@ -105,25 +105,30 @@ private:
         .wasInterrupted();
   }
 
-  /// From `begin` to the finish, in this block and, where it ends without one, in the blocks after it.
-  void scan(Block *block, Block::iterator begin) {
+  /// From `begin` to the finish, in this block and, where it ends without one, in the blocks after it. Whether every path
+  /// from here finishes.
+  bool scan(Block *block, Block::iterator begin) {
     if (begin == block->begin() && !seen.insert(block).second)
-      return;
+      return true; // another path was here
     for (Operation &op : llvm::make_range(begin, block->end())) {
       if (finishesHere(&op))
-        return;
+        return true;
       if (!finishesInside(&op)) {
         op.walk([&](Operation *inner) { inspect(inner); });
         continue;
       }
       inspect(&op);
+      bool everywhere = true;
       for (Region &region : op.getRegions())
-        if (!region.empty())
-          scan(&region.front(), region.front().begin());
+        everywhere &= !region.empty() && scan(&region.front(), region.front().begin());
+      if (everywhere)
+        return true;
       // A path that did not finish inside must do so later, and what is done until then is in flight all the same.
     }
+    bool everywhere = block->getNumSuccessors() > 0;
     for (Block *next : block->getSuccessors())
-      scan(next, next->begin());
+      everywhere &= scan(next, next->begin());
+    return everywhere;
   }
 
   LaunchOp launch;

@@ -19,6 +19,40 @@ func.func @nothing_wrong(%a: memref<4xf32>, %b: memref<4xf32>, %c: i1) {
 
 // -----
 
+// Blocks instead of regions, and a loop around both.
+func.func @nothing_wrong_in_blocks(%a: memref<4xf32>, %b: memref<4xf32>, %o: memref<4xf32>, %c: i1) {
+  cf.br ^head
+^head:
+  memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+  %t = braid.launch all_reduce ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, reduction = #braid<reduction sum>}
+  cf.cond_br %c, ^left, ^right
+^left:
+  braid.finish %t ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+  cf.br ^head
+^right:
+  braid.finish %t ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @f1_in_another_block(%a: memref<4xf32>, %b: memref<4xf32>, %o: memref<4xf32>, %c: i1) {
+  // expected-note @+1 {{the collective was launched here}}
+  %t = braid.launch all_reduce ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, reduction = #braid<reduction sum>}
+  cf.cond_br %c, ^left, ^right
+^left:
+  // expected-error @+1 {{buffer in flight, expected nobody to write what the collective reads}}
+  memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+  cf.br ^right
+^right:
+  // expected-note @+1 {{and is finished here}}
+  braid.finish %t ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  return
+}
+
+// -----
+
 func.func @f1_writes_what_is_sent(%a: memref<4xf32>, %b: memref<4xf32>, %o: memref<4xf32>) {
   // expected-note @+1 {{the collective was launched here}}
   %t = braid.launch all_reduce ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, reduction = #braid<reduction sum>}
@@ -74,10 +108,13 @@ func.func @f2_reads_the_destination(%a: memref<4xf32>, %b: memref<4xf32>, %o: me
 func.func @f2_two_collectives_into_one(%a: memref<4xf32>, %o: memref<4xf32>) {
   // expected-note @+1 {{the collective was launched here}}
   %t = braid.launch all_reduce ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, reduction = #braid<reduction sum>}
-  // expected-error @+1 {{buffer in flight, expected nobody to write what the collective writes}}
+  // expected-error @+2 {{buffer in flight, expected nobody to write what the collective writes}}
+  // expected-note @+1 {{the collective was launched here}}
   %u = braid.launch broadcast ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
-  // expected-note @+1 {{and is finished here}}
+  // expected-note @+2 {{and is finished here}}
+  // expected-error @+1 {{buffer in flight, expected nobody to read what the collective writes}}
   braid.finish %t ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  // expected-note @+1 {{and is finished here}}
   braid.finish %u ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
   return
 }

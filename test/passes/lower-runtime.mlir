@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --braid-to-runtime -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: braid-opt %s --braid-to-runtime --cse -split-input-file -verify-diagnostics | FileCheck %s
 
 module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 2 : i32} {
 
