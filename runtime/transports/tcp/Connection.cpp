@@ -55,7 +55,8 @@ bool Connection::offer(int number, const void *data, size_t bytes) {
   one.outstanding += bytes;
   ++counters.messages;
   counters.bytes += bytes;
-  bool first = out.empty();
+  // Credits that wait go with it, in the same call.
+  bool first = out.empty() || (sent == 0 && out.front().frame.kind == Frame::Credit);
   queue(Frame::Data, number, bytes, static_cast<const char *>(data), bytes);
   if (first)
     send();
