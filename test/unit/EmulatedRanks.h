@@ -27,7 +27,7 @@ inline void onRanks(const EmulatedProfile &profile, const EmulationOptions &opti
                     const std::function<void(int rank, EmulatedTransport &transport)> &body) {
   Fibers turns(profile.ranks);
   auto emulation = Emulation::inProcess(profile, options, fibers ? static_cast<Parker &>(turns) : futexParker());
-  std::vector<std::unique_ptr<Transport>> inner = inProcessTransports(profile.ranks, options.lanes);
+  std::vector<std::unique_ptr<Transport>> inner = inProcessTransports(profile.ranks);
   std::vector<std::unique_ptr<EmulatedTransport>> transports;
   for (int rank = 0; rank < profile.ranks; ++rank)
     transports.push_back(std::make_unique<EmulatedTransport>(emulation, std::move(inner[size_t(rank)]), rank));

@@ -11,8 +11,8 @@ using runtime::Json;
 static bool parseKind(const std::string &text, algorithms::Collective &kind) {
   using algorithms::Collective;
   for (Collective c : {Collective::AllReduce, Collective::ReduceScatter, Collective::AllGather, Collective::AllToAll,
-                       Collective::Permute, Collective::Broadcast, Collective::Reduce, Collective::Gather, Collective::Scatter,
-                       Collective::Barrier})
+                       Collective::Permute, Collective::Broadcast, Collective::Reduce, Collective::Gather,
+                       Collective::Scatter, Collective::Barrier})
     if (text == algorithms::name(c)) {
       kind = c;
       return true;

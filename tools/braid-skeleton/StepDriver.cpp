@@ -72,7 +72,7 @@ bool StepDriver::advanceLane(int channel) {
     if (step.action == Action::Send) {
       send(channel, step);
     } else {
-      const float *theirs = own.data() + size_t(step.chunk) * chunkBytes / sizeof(float);
+      const float *theirs = data ? own.data() + size_t(step.chunk) * chunkBytes / sizeof(float) : nullptr;
       if (step.action != Action::Combine) {
         runtime::Message message;
         if (!transport.peek(peer, firstLane + channel, message))

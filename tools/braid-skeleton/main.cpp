@@ -40,7 +40,8 @@ static json::Value groupsOf(const std::vector<std::vector<int>> &groups) {
   return rows;
 }
 
-static json::Value collectiveOf(const cost::Block &block, const cost::Bucket &bucket, const cost::Pricer &pricer, int ranks) {
+static json::Value collectiveOf(const cost::Block &block, const cost::Bucket &bucket, const cost::Pricer &pricer,
+                                int ranks) {
   cost::CollectiveSpec spec = cost::mergedSpec(block, bucket);
   const cost::Candidate &candidate = pricer.candidates(spec)[bucket.candidate];
   std::vector<std::vector<int>> groups = spec.groups ? spec.groups->groups : std::vector<std::vector<int>>();
@@ -65,7 +66,8 @@ static json::Value collectiveOf(const cost::Block &block, const cost::Bucket &bu
                       {"channels", candidate.channels}};
 }
 
-static json::Value scheduleOf(const cost::PolicyResult &result, const cost::Program &program, const cost::Pricer &pricer) {
+static json::Value scheduleOf(const cost::PolicyResult &result, const cost::Program &program,
+                              const cost::Pricer &pricer) {
   json::Array collectives, blocks;
   for (size_t b = 0; b < program.blocks.size(); ++b) {
     const cost::Block &block = program.blocks[b];

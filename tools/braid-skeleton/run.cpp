@@ -69,14 +69,13 @@ std::string parse(int argc, char **argv, Arguments &a) {
 }
 
 /// Times of all steps, jobs one after another; an error in `error`.
-std::vector<double> execute(const SkeletonSchedule &schedule, const EmulatedProfile &profile, const Arguments &arguments,
-                            std::string &error) {
+std::vector<double> execute(const SkeletonSchedule &schedule, const EmulatedProfile &profile,
+                            const Arguments &arguments, std::string &error) {
   EmulationOptions options = arguments.emulation;
-  options.lanes = RankRunner::lanesNeeded(schedule);
   bool fibers = options.time == EmulatedTime::Virtual;
   Fibers turns(profile.ranks);
   auto emulation = Emulation::inProcess(profile, options, fibers ? static_cast<Parker &>(turns) : futexParker());
-  std::vector<std::unique_ptr<Transport>> inner = inProcessTransports(profile.ranks, options.lanes);
+  std::vector<std::unique_ptr<Transport>> inner = inProcessTransports(profile.ranks, RankRunner::lanesNeeded(schedule));
   std::vector<std::vector<double>> times(size_t(profile.ranks));
   std::vector<std::string> errors(size_t(profile.ranks));
   auto body = [&](int rank) {

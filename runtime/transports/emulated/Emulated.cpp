@@ -6,10 +6,10 @@
 namespace braid::runtime {
 
 EmulatedTransport::EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::unique_ptr<Transport> inner,
-                                     std::vector<int> members, int firstLane, int lanes)
+                                     std::vector<int> members, int communicator)
     : seat(std::move(seat)), emulation(this->seat->emulation.get()), inner(std::move(inner)),
-      members(std::move(members)), rank(this->seat->rank), firstLane(firstLane), lanes(lanes), places(size_t(lanes)),
-      peers(this->members.size() * size_t(lanes)), pumped([this] { return pump(); }) {
+      members(std::move(members)), rank(this->seat->rank), communicator(communicator),
+      pumped([this] { return pump(); }) {
   setJob(this->seat->job);
 }
 
@@ -21,7 +21,7 @@ static std::vector<int> everyone(int ranks) {
 
 EmulatedTransport::EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank)
     : EmulatedTransport(std::make_shared<EmulatedSeat>(emulation, rank), std::move(inner),
-                        everyone(emulation->profile.ranks), 0, emulation->options.lanes) {}
+                        everyone(emulation->profile.ranks), 0) {}
 
 void EmulatedTransport::setJob(uint64_t job) {
   seat->job = job;
@@ -41,9 +41,7 @@ std::string EmulatedTransport::description() const {
 
 //===- draws ----------------------------------------------------------------------------------------------------===//
 
-void EmulatedTransport::mark(int lane, uint64_t step, uint64_t operation) {
-  places[size_t(lane)] = {step, operation, 0};
-}
+void EmulatedTransport::mark(int lane, uint64_t step, uint64_t operation) { places[lane] = {step, operation, 0}; }
 
 EmulatedTransport::Recent &EmulatedTransport::recent(uint64_t step, uint64_t operation) {
   for (Recent &one : operations)
@@ -62,7 +60,7 @@ double EmulatedTransport::excess(int target, int lane) {
   bool crosses = profile.crossesHosts(rank, target);
   int of = int(crosses ? LinkClass::Inter : LinkClass::Intra);
   const draws::Noise &noise = profile.noise[of];
-  LanePlace &here = places[size_t(lane)];
+  LanePlace &here = places[lane];
   draws::Place place;
   place.seed = emulation->options.seed;
   place.job = seat->job;
@@ -83,17 +81,24 @@ double EmulatedTransport::excess(int target, int lane) {
 
 //===- messages -------------------------------------------------------------------------------------------------===//
 
+LaneState *EmulatedTransport::outgoing(int peer, int lane, PeerLane &here) {
+  if (!here.out)
+    here.out = emulation->lane(rank, members[size_t(peer)], communicator, lane, /*make=*/true);
+  return here.out;
+}
+
 bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes) {
-  int target = members[size_t(peer)];
-  Emulation::Departure departure = {
-      rank, target, firstLane + lane, double(bytes), excess(target, lane), {factor[0], factor[1]}, seat->job};
-  if (!emulation->send(departure)) {
+  PeerLane &here = at(peer, lane);
+  LaneState *out = outgoing(peer, lane, here);
+  if (!out || !emulation->send(
+                  {out, lane, double(bytes), excess(members[size_t(peer)], lane), {factor[0], factor[1]}, seat->job})) {
     own = {Fault::System, -1,
-           "emulated fabric: expected at most " + std::to_string(emulation->options.messages) +
-               " messages under way, got more"};
+           out ? "emulated fabric: expected at most " + std::to_string(emulation->options.messages) +
+                     " messages under way, got more"
+               : "emulated fabric: expected at most " + std::to_string(emulation->options.lanes) + " lanes, got more"};
     return false;
   }
-  ++at(peer, lane).offered;
+  ++here.offered;
   // The fabric's queues have no end; what the machine's cannot take yet follows when it can.
   if (full.count({peer, lane}))
     keep(peer, lane, data, bytes);
@@ -125,11 +130,12 @@ bool EmulatedTransport::pump() {
 }
 
 uint64_t EmulatedTransport::accepted(int peer, int lane) {
-  uint64_t offered = at(peer, lane).offered;
-  int target = members[size_t(peer)];
-  uint64_t count = emulation->accepted(rank, target, firstLane + lane, false);
-  if (count < offered)
-    count = emulation->accepted(rank, target, firstLane + lane, true);
+  PeerLane &here = at(peer, lane);
+  if (here.offered == 0)
+    return 0;
+  uint64_t count = emulation->accepted(*here.out, false);
+  if (count < here.offered)
+    count = emulation->accepted(*here.out, true);
   // The machine's own news of the acceptance may take a moment; time stands still meanwhile.
   for (unsigned spins = 0; inner->accepted(peer, lane) < count; inner->idle(spins++))
     if (pump())
@@ -138,7 +144,10 @@ uint64_t EmulatedTransport::accepted(int peer, int lane) {
 }
 
 bool EmulatedTransport::peek(int peer, int lane, Message &message) {
-  if (emulation->delivered(members[size_t(peer)], rank, firstLane + lane) == at(peer, lane).taken)
+  PeerLane &here = at(peer, lane);
+  if (!here.in)
+    here.in = emulation->lane(members[size_t(peer)], rank, communicator, lane, /*make=*/false);
+  if (!here.in || Emulation::delivered(*here.in) == here.taken)
     return false;
   for (unsigned spins = 0; !inner->peek(peer, lane, message); inner->idle(spins++)) // its bytes may take a moment
     if (pump())
@@ -148,8 +157,9 @@ bool EmulatedTransport::peek(int peer, int lane, Message &message) {
 
 void EmulatedTransport::accept(int peer, int lane) {
   inner->accept(peer, lane);
-  ++at(peer, lane).taken;
-  emulation->accept(members[size_t(peer)], rank, firstLane + lane);
+  PeerLane &here = at(peer, lane);
+  ++here.taken;
+  emulation->accept(*here.in);
 }
 
 void EmulatedTransport::progress() { pump(); }

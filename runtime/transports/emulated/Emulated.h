@@ -16,6 +16,7 @@
 #include "transports/emulated/Emulation.h"
 #include <deque>
 #include <map>
+#include <unordered_map>
 
 namespace braid::runtime {
 
@@ -31,10 +32,10 @@ struct EmulatedSeat {
 
 class EmulatedTransport : public Transport, private Clock {
 public:
-  /// The inner transport connects `members`, ranks of the emulation; `lanes` lanes from `firstLane` on are this communicator's.
+  /// The inner transport connects `members`, ranks of the emulation, which agree on the number of their communicator.
   EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::unique_ptr<Transport> inner, std::vector<int> members,
-                    int firstLane, int lanes);
-  /// All ranks, all lanes.
+                    int communicator);
+  /// All ranks, the first communicator.
   EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank);
 
   /// The job whose draws the next messages have.
@@ -80,6 +81,7 @@ private:
   };
   struct PeerLane {
     uint64_t offered = 0, taken = 0;
+    LaneState *out = nullptr, *in = nullptr;
   };
   struct Waiting {
     const void *data;
@@ -90,7 +92,8 @@ private:
 
   double excess(int target, int lane);
   Recent &recent(uint64_t step, uint64_t operation);
-  PeerLane &at(int peer, int lane) { return peers[size_t(peer) * size_t(lanes) + size_t(lane)]; }
+  PeerLane &at(int peer, int lane) { return peers[uint64_t(peer) << 32 | uint32_t(lane)]; }
+  LaneState *outgoing(int peer, int lane, PeerLane &here);
   bool pump();
 
   const std::shared_ptr<EmulatedSeat> seat;
@@ -98,10 +101,10 @@ private:
   std::unique_ptr<Transport> inner;
   const std::vector<int> members; ///< peer -> rank of the emulation
   const int rank;                 ///< of the emulation
-  const int firstLane, lanes;
+  const int communicator;
   double factor[2] = {1, 1};
-  std::vector<LanePlace> places; ///< of each lane
-  std::vector<PeerLane> peers;
+  std::unordered_map<int, LanePlace> places; ///< of each lane
+  std::unordered_map<uint64_t, PeerLane> peers;
   std::map<std::pair<int, int>, std::deque<Waiting>>
       full; ///< (peer, lane) whose inner queue was full: what waits for it
   static constexpr size_t remembered = 32;

@@ -57,7 +57,7 @@ void Emulation::layOut(void *region) {
   size_t n = size_t(profile.ranks);
   header = reinterpret_cast<Header *>(take(sizeof(Header)));
   ranks = reinterpret_cast<RankState *>(take(n * sizeof(RankState)));
-  lanes = reinterpret_cast<LaneState *>(take(n * n * size_t(options.lanes) * sizeof(LaneState)));
+  lanes = reinterpret_cast<LaneState *>(take(size_t(options.lanes) * sizeof(LaneState)));
   linkFree = reinterpret_cast<double *>(take(profile.links.size() * sizeof(double)));
   events = reinterpret_cast<Event *>(take(size_t(capacity) * sizeof(Event)));
   flights = reinterpret_cast<Flight *>(take(size_t(options.messages) * sizeof(Flight)));
@@ -65,9 +65,9 @@ void Emulation::layOut(void *region) {
 
 size_t Emulation::regionBytes(const EmulatedProfile &profile, const EmulationOptions &options) {
   size_t n = size_t(profile.ranks);
-  return aligned(sizeof(Header)) + aligned(n * sizeof(RankState)) +
-         aligned(n * n * size_t(options.lanes) * sizeof(LaneState)) + aligned(profile.links.size() * sizeof(double)) +
-         aligned(size_t(options.messages) * 2 * sizeof(Event)) + aligned(size_t(options.messages) * sizeof(Flight));
+  return aligned(sizeof(Header)) + aligned(n * sizeof(RankState)) + aligned(size_t(options.lanes) * sizeof(LaneState)) +
+         aligned(profile.links.size() * sizeof(double)) + aligned(size_t(options.messages) * 2 * sizeof(Event)) +
+         aligned(size_t(options.messages) * sizeof(Flight));
 }
 
 /// Zeroes are valid lanes, links, events and messages; large parts of the region are never touched.
@@ -149,9 +149,38 @@ void Emulation::push(double time, int rank, Event::Kind kind, int64_t index) {
   }
 }
 
+LaneState *Emulation::lane(int source, int target, int communicator, int number, bool make) {
+  uint64_t key =
+      uint64_t(source * profile.ranks + target + 1) << 44 | uint64_t(communicator & 0xfff) << 32 | uint32_t(number);
+  uint64_t mask = uint64_t(options.lanes) - 1, at = draws::mix(0, key) & mask;
+  auto find = [&] {
+    for (int64_t probes = 0; probes < options.lanes; ++probes, at = (at + 1) & mask) {
+      uint64_t here = lanes[at].key.load(std::memory_order_acquire);
+      if (here == key || here == 0)
+        return here == key;
+    }
+    at = ~0ull; // the table is full
+    return false;
+  };
+  if (find())
+    return &lanes[at];
+  if (!make || at == ~0ull)
+    return nullptr;
+  Locked lock(*this);
+  if (find())
+    return &lanes[at]; // made meanwhile
+  if (at == ~0ull)
+    return nullptr;
+  lanes[at].source = source;
+  lanes[at].target = target;
+  lanes[at].key.store(key, std::memory_order_release);
+  return &lanes[at];
+}
+
 bool Emulation::send(const Departure &d) {
   Locked lock(*this);
-  const std::vector<int> &path = profile.path(d.source, d.target);
+  int source = d.lane->source, target = d.lane->target;
+  const std::vector<int> &path = profile.path(source, target);
   int parts = 1, uplinks = 0;
   for (int link : path)
     if (profile.links[link].spine >= 0) { // flows are hashed over the uplinks, as the job's draw says
@@ -176,9 +205,9 @@ bool Emulation::send(const Departure &d) {
     f.hops = int32_t(path.size());
     std::copy(path.begin(), path.end(), f.links);
     if (uplinks > 0) {
-      uint64_t flow = uint64_t(profile.device[d.source]) << 16 ^ uint64_t(profile.device[d.target]);
+      uint64_t flow = uint64_t(profile.device[source]) << 16 ^ uint64_t(profile.device[target]);
       int spine =
-          draws::uplink(uplinks, flow, uint64_t(d.lane) * uint64_t(parts) + uint64_t(part), options.seed, d.job);
+          draws::uplink(uplinks, flow, uint64_t(d.number) * uint64_t(parts) + uint64_t(part), options.seed, d.job);
       for (int32_t &link : f.links)
         if (&link < f.links + f.hops && profile.links[link].spine >= 0)
           link += 2 * (spine % spines - profile.links[link].spine); // links to consecutive spines are two apart
@@ -186,14 +215,14 @@ bool Emulation::send(const Departure &d) {
     first = part == 0 ? index : first;
     f.whole = first;
     f.partsLeft = parts;
-    f.source = d.source;
-    f.target = d.target;
-    f.lane = d.lane;
+    f.source = source;
+    f.target = target;
+    f.lane = int32_t(d.lane - lanes);
     f.bytes = d.bytes / parts;
     f.factor[0] = d.factor[0];
     f.factor[1] = d.factor[1];
     f.excess = d.excess;
-    push(time, d.source, Event::Arrival, index);
+    push(time, source, Event::Arrival, index);
   }
   return true;
 }
@@ -211,7 +240,7 @@ void Emulation::enterLink(int64_t index, double time) {
     }
     if (!complete)
       return;
-    LaneState &lane = laneAt(whole.source, whole.target, whole.lane);
+    LaneState &lane = lanes[whole.lane];
     lane.last = std::max(whole.latest, lane.last); // messages of a lane do not overtake
     push(lane.last, whole.source, Event::Delivery, wholeIndex);
     return;
@@ -229,7 +258,7 @@ void Emulation::handle(const Event &event) {
     return enterLink(event.index, event.time);
   if (event.kind == Event::Delivery) {
     Flight &f = flights[event.index];
-    laneAt(f.source, f.target, f.lane).delivered.fetch_add(1, std::memory_order_release);
+    lanes[f.lane].delivered.fetch_add(1, std::memory_order_release);
     int target = f.target;
     f.nextUnused = header->unused;
     header->unused = int32_t(event.index);
@@ -263,7 +292,7 @@ bool Emulation::showAccepted() {
     if (ranks[rank].newly == 0)
       continue;
     for (int32_t next = ranks[rank].newly; next != 0;) {
-      LaneState &lane = (&laneAt(rank, 0, 0))[next - 1];
+      LaneState &lane = lanes[next - 1];
       lane.accepted.store(lane.acceptedSoFar, std::memory_order_release);
       lane.newly = false;
       next = lane.nextNewly;
@@ -317,6 +346,8 @@ void Emulation::block(int number, const std::function<bool()> &pump) {
     parker.park(number, rank.word, seen, sleep);
     given = pump();
     lock.lock();
+    if (!isVirtual() && sleep == longestSleep)
+      handleDue(); // should the process with the pacer be gone
   }
   if (rank.state == RankState::Blocked) {
     rank.state = RankState::Running;
@@ -325,32 +356,33 @@ void Emulation::block(int number, const std::function<bool()> &pump) {
   rank.signalled = false;
 }
 
-void Emulation::accept(int source, int target, int lane) {
+void Emulation::accept(LaneState &lane) {
   Locked lock(*this);
-  LaneState &l = laneAt(source, target, lane);
-  ++l.acceptedSoFar;
+  RankState &sender = ranks[lane.source];
+  ++lane.acceptedSoFar;
   if (isVirtual()) {
-    if (!l.newly) {
-      l.newly = true;
-      l.nextNewly = ranks[source].newly;
-      header->newly += ranks[source].newly == 0;
-      ranks[source].newly = target * options.lanes + lane + 1;
+    if (!lane.newly) {
+      lane.newly = true;
+      lane.nextNewly = sender.newly;
+      header->newly += sender.newly == 0;
+      sender.newly = int32_t(&lane - lanes) + 1;
     }
     return;
   }
-  l.accepted.store(l.acceptedSoFar, std::memory_order_release);
-  if (ranks[source].wantsAccepted) {
-    ranks[source].wantsAccepted = false;
-    wake(source);
+  lane.accepted.store(lane.acceptedSoFar, std::memory_order_release);
+  if (sender.wantsAccepted) {
+    sender.wantsAccepted = false;
+    wake(lane.source);
   }
 }
 
-uint64_t Emulation::accepted(int source, int target, int lane, bool wait) {
-  if (wait && !ranks[source].wantsAccepted) {
+uint64_t Emulation::accepted(LaneState &lane, bool wait) {
+  RankState &sender = ranks[lane.source];
+  if (wait && !sender.wantsAccepted) {
     Locked lock(*this);
-    ranks[source].wantsAccepted = true;
+    sender.wantsAccepted = true;
   }
-  return laneAt(source, target, lane).accepted.load(std::memory_order_acquire);
+  return lane.accepted.load(std::memory_order_acquire);
 }
 
 void Emulation::wakeAt(int number, double time) {
@@ -422,22 +454,26 @@ void Emulation::enter(int number) {
 
 //===- wall time ------------------------------------------------------------------------------------------------===//
 
+/// Handles the events whose time has come; the machine's seconds until the next one. The lock is held.
+double Emulation::handleDue() {
+  while (header->queued > 0) {
+    double left = (events[0].time - now()) * stretch;
+    if (left > 0)
+      return left;
+    std::pop_heap(events, events + header->queued);
+    Event event = events[--header->queued];
+    handle(event);
+  }
+  return 0.1;
+}
+
 void Emulation::pace() {
   while (!over) {
     uint32_t seen = header->pacer.load(std::memory_order_acquire);
-    double wait = 0.1;
+    double wait;
     {
       Locked lock(*this);
-      while (header->queued > 0) {
-        double left = (events[0].time - now()) * stretch;
-        if (left > 0) {
-          wait = std::min(wait, left);
-          break;
-        }
-        std::pop_heap(events, events + header->queued);
-        Event event = events[--header->queued];
-        handle(event);
-      }
+      wait = std::min(0.1, handleDue());
     }
     futexParker().park(-1, header->pacer, seen, wait);
   }

@@ -31,8 +31,8 @@ struct EmulationOptions {
   EmulatedTime time = EmulatedTime::Virtual;
   uint64_t seed = 1;
   double shortestDelay = 0.010; ///< wall: what the shortest latency of the profile is stretched to, seconds
-  int lanes = 64;
-  int64_t messages = 1 << 16; ///< under way at once
+  int64_t messages = 1 << 16;   ///< under way at once
+  int64_t lanes = 1 << 15;      ///< (source, target, lane) that are ever used, a power of two
 };
 
 class Emulation {
@@ -54,19 +54,22 @@ public:
   double now();
   /// A message leaves; false: too many are under way. `excess`: later than by the links alone.
   struct Departure {
-    int source, target, lane;
+    LaneState *lane;
+    int number; ///< of the lane, for draws
     double bytes, excess;
     double factor[2];
     uint64_t job;
   };
   bool send(const Departure &departure);
-  uint64_t delivered(int source, int target, int lane) {
-    return laneAt(source, target, lane).delivered.load(std::memory_order_acquire);
-  }
+  /// Numbers of communicators, so that their lanes are apart.
+  int newCommunicator() { return header->communicators++; }
+  /// The lane; `make`: also one that was not used yet, else null. Null too when there are too many.
+  LaneState *lane(int source, int target, int communicator, int lane, bool make);
+  static uint64_t delivered(const LaneState &lane) { return lane.delivered.load(std::memory_order_acquire); }
   /// The receiver is done with a message.
-  void accept(int source, int target, int lane);
+  void accept(LaneState &lane);
   /// What the sender may know; `wait`: it goes on when more is accepted.
-  uint64_t accepted(int source, int target, int lane, bool wait);
+  uint64_t accepted(LaneState &lane, bool wait);
 
   /// Until something happened for this rank. `pump` is called now and then, to move bytes that are on their way in the
   /// machine; it returns true to give up waiting.
@@ -84,11 +87,10 @@ private:
   void initialise();
   void startPacer();
   void pace();
+  double handleDue();
 
   class Locked;
-  LaneState &laneAt(int source, int target, int lane) {
-    return lanes[(size_t(source) * profile.ranks + target) * options.lanes + lane];
-  }
+
   bool isVirtual() const { return options.time == EmulatedTime::Virtual; }
   void push(double time, int rank, Event::Kind kind, int64_t index);
   void handle(const Event &event);

@@ -12,7 +12,7 @@
 namespace braid::runtime {
 
 /// One transport for each rank, all of one process.
-std::vector<std::unique_ptr<Transport>> inProcessTransports(int ranks, int lanes);
+std::vector<std::unique_ptr<Transport>> inProcessTransports(int ranks, int lanes = 64);
 
 } // namespace braid::runtime
 

@@ -2,8 +2,7 @@
 //
 // One block of memory without pointers, on the heap when ranks are threads, in a shared mapping when they are processes:
 //
-//   Header | RankState[ranks] | LaneState[(source * ranks + target) * lanes + lane] | free time of each link |
-//   events, a heap | messages, a pool
+//   Header | RankState[ranks] | LaneState, a hash table | free time of each link | events, a heap | messages, a pool
 //
 // Everything but the atomics is read and written under the header's lock.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -36,7 +35,7 @@ struct Event {
 struct Flight {
   int32_t links[EmulatedProfile::longestPath];
   int32_t hops = 0, hop = 0;
-  int32_t source = 0, target = 0, lane = 0;
+  int32_t source = 0, target = 0, lane = 0; ///< the lane by its slot
   int32_t whole = 0, partsLeft = 0, nextUnused = -1;
   double bytes = 0;
   double factor[2] = {1, 1}; ///< of the job on the latency of each class of links
@@ -45,7 +44,11 @@ struct Flight {
   double latest = 0; ///< of the parts
 };
 
+/// Messages of one lane of one communicator from one rank to another. Slots are never given up; one is in use when its key
+/// is not 0, which is written last.
 struct LaneState {
+  std::atomic<uint64_t> key{0};
+  int32_t source = 0, target = 0;
   std::atomic<uint64_t> delivered{0}; ///< messages that the receiver may see
   std::atomic<uint64_t> accepted{0};  ///< messages that the sender knows were accepted
   uint64_t acceptedSoFar = 0;         ///< what it will know when virtual time lets it
@@ -59,8 +62,8 @@ struct RankState {
   enum State : int32_t { Running, Blocked, Outside };
   std::atomic<uint32_t> word{0}; ///< changes when the rank is woken
   State state = Running;
-  bool signalled = false; ///< something happened since it last returned from blocking
-  int32_t newly = 0;      ///< 1 + its first lane (target * lanes + lane) with something newly accepted; 0: none
+  bool signalled = false;                 ///< something happened since it last returned from blocking
+  int32_t newly = 0;                      ///< 1 + its first lane with something newly accepted; 0: none
   std::atomic<bool> wantsAccepted{false}; ///< it asked for messages that were not accepted yet
   int32_t armed = 0;                      ///< timers it asked for, so that none is asked for twice
   double timer[timers] = {};
@@ -71,9 +74,10 @@ struct Header {
   std::atomic<uint32_t> ready{0};
   std::atomic<uint32_t> stuck{0}; ///< every rank blocked, and nothing under way; or the lock's owner died
   pthread_mutex_t lock;
-  double now = 0;      ///< virtual
-  int64_t origin = 0;  ///< wall: nanoseconds of the monotonic clock
-  int32_t running = 0; ///< ranks that are not blocked
+  std::atomic<int32_t> communicators{0}; ///< numbers given so far
+  double now = 0;                        ///< virtual
+  int64_t origin = 0;                    ///< wall: nanoseconds of the monotonic clock
+  int32_t running = 0;                   ///< ranks that are not blocked
   int32_t outside = 0;
   int32_t newly = 0;   ///< ranks with something newly accepted
   int32_t aligned = 0; ///< ranks that wait in align()
