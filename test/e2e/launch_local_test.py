@@ -110,7 +110,7 @@ def who_does_not_listen_is_ended():
 
 @check
 def children_of_ranks_are_ended_too():
-    # In a session of its own, with the output kept open, ignoring the polite signal.
+    # Detached, with the output kept open, ignoring the polite signal.
     text = "setsid sh -c 'trap \"\" TERM; while :; do sleep 0.05; done' & "
     for end, expected in (("exit 0", 0), ("exit 9", 9)):
         status, job = run("-n", 2, "--grace=0.3", "--", *script(text + end))
@@ -119,7 +119,7 @@ def children_of_ranks_are_ended_too():
 
 @check
 def a_killed_launcher_leaves_nothing():
-    """Both of its processes, one after the other; ranks with children in sessions of their own."""
+    """Both of its processes, one after the other; ranks with detached children."""
     text = "setsid sleep 1000 & echo ready; exec sleep 1000"
     for which in ("front", "launcher"):
         with launch("-n", 2, "--grace=1", "--", *script(text)) as job:

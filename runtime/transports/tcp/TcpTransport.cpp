@@ -17,7 +17,7 @@ namespace {
 using tcp::Connection;
 
 constexpr unsigned lookAtAll = 32; // progresses
-constexpr unsigned pauses = 200;   // of a waiting rank before it gives up its turn
+constexpr unsigned pauses = 16;    // of a waiting rank before it gives up its turn; each comes with a system call
 constexpr unsigned yields = 400;   // before it sleeps until a socket has something
 constexpr int longestSleep = 10;   // ms: the core looks at its deadlines
 constexpr double farewell = 1;     // seconds for bytes on their way when a transport ends
