@@ -24,7 +24,7 @@ double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLea
   place.seed = seed;
   place.job = job;
   place.purpose = purpose::jobCollision;
-  uint64_t here = drawBits(place);
+  uint64_t here = draws::bits(place);
   int perLeaf = flowsPerLeaf > 0 ? flowsPerLeaf : uplinks;
   int worst = 1;
   std::vector<int> balls(uplinks);
@@ -32,7 +32,7 @@ double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLea
     std::fill(balls.begin(), balls.end(), 0);
     for (int flow = first; flow < std::min(first + perLeaf, flows); ++flow)
       for (int part = 0; part < split; ++part) {
-        uint64_t bits = mix(here, uint64_t(flow) << 32 | uint64_t(part));
+        uint64_t bits = draws::mix(here, uint64_t(flow) << 32 | uint64_t(part));
         int bin = int((unsigned __int128)(bits) * unsigned(uplinks) >> 64);
         worst = std::max(worst, ++balls[bin]);
       }

@@ -11,6 +11,7 @@
 #include "pricing/Played.h"
 #include "pricing/Terms.h"
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 
@@ -30,7 +31,12 @@ struct Prepared {
   Seconds emptyInter; ///< and with latency between hosts only
   Seconds smallest;   ///< time of the smallest segments
   UplinkFlows uplinks;
+  std::map<int, double> noise; ///< see Candidate::noisePerMessage; by size, 1 KiB x 4^key
 };
+
+/// Programs of up to this many messages are played with noise to see how it adds up; for larger ones there is a formula.
+constexpr int64_t sampledMessages = 1024;
+constexpr int noiseSamples = 32;
 
 class BraidEngine : public EngineModel {
 public:
@@ -61,6 +67,7 @@ public:
         if (segments > 1 && !pipelined)
           continue;
         Candidate c = price(algorithm, spec, segments, layout.hosts);
+        c.exposedNodes = layout.allHosts;
         keepCheapest(all, std::move(c));
       }
     }
@@ -83,7 +90,7 @@ private:
     all.push_back(std::move(c));
   }
 
-  const Prepared &prepare(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments) {
+  Prepared &prepare(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments) {
     Prepared &p = prepared[{&algorithm, spec.kind, segments, spec.groups->groups, spec.groups->pairs}];
     if (!p.collective) {
       algorithms::StepOptions options;
@@ -101,6 +108,50 @@ private:
     return p;
   }
 
+  /// Mean noise per serial message, in units of the bulk's mean, where programs of this size are played with noise; 0: there is
+  /// none, or too many messages. All groups count, a step waits for the slowest. The noise of small messages adds up more than
+  /// that of large ones, which wait for links anyway.
+  double sampledNoise(Prepared &p, int64_t bytes) const {
+    bool inter = p.emptyInter.value > 0;
+    const FabricProfile &profile = inter ? cluster.inter.profile : cluster.intra.profile;
+    Seconds latency = inter ? p.emptyInter : p.empty;
+    if (profile.bulkMean == 0 || latency.value == 0 || p.collective->messages() > sampledMessages)
+      return 0;
+    double place =
+        std::log2(std::max(1.0, double(bytes) / 1024)) / 2; // powers of four from 1 KiB on, and between them a line
+    int below = int(place);
+    auto at = [&](int level) {
+      auto [found, isNew] = p.noise.try_emplace(level, 0);
+      if (isNew)
+        found->second = noiseAt(p, int64_t(1024) << 2 * level, inter, profile) / (latency * profile.bulkMean);
+      return found->second;
+    };
+    return at(below) + (place - below) * (at(below + 1) - at(below));
+  }
+
+  /// How much longer messages with noise take, the mean of some plays.
+  Seconds noiseAt(const Prepared &p, int64_t bytes, bool inter, const FabricProfile &profile) const {
+    PlayedNetwork network(*topology, placement);
+    Seconds quiet = timeOf(p, {bytes}, network), sum;
+    PlayOptions options;
+    options.reduction = cluster.device.reduction;
+    for (int sample = 0; sample < noiseSamples; ++sample) {
+      options.excess = [&](int source, int target, uint64_t message) {
+        int from = placement.deviceOf[source], to = placement.deviceOf[target];
+        if ((from / cluster.devicesPerHost != to / cluster.devicesPerHost) != inter)
+          return Seconds();
+        DrawPlace place;
+        place.operation = uint64_t(sample);
+        place.where = uint64_t(from) << 32 | uint64_t(to);
+        place.message = message;
+        return drawMessageExcess(profile, topology->latency(from, to), place);
+      };
+      Result<Seconds> time = p.collective->play({bytes}, network, options);
+      sum += time ? *time - quiet : Seconds();
+    }
+    return sum / noiseSamples;
+  }
+
   Seconds timeOf(const Prepared &p, Bytes bytes, const PlayedNetwork &network) const {
     PlayOptions options;
     options.reduction = cluster.device.reduction;
@@ -109,7 +160,7 @@ private:
   }
 
   Candidate price(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments, int hosts) {
-    const Prepared &p = prepare(algorithm, spec, segments);
+    Prepared &p = prepare(algorithm, spec, segments);
     bool small = segments > 1 && spec.bytes.value < segments * smallestSegment;
     Seconds played = small ? p.smallest : timeOf(p, spec.bytes, PlayedNetwork(*topology, placement));
     Candidate c;
@@ -134,7 +185,9 @@ private:
     const LinkClass &links = hosts > 1 ? cluster.inter : cluster.intra;
     double each = links.latency.value;
     c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(p.collective->serialMessages());
-    c.noisePerMessage = chainNoise(links.profile.bulkSigma, p.collective->ranks(), c.serialMessages);
+    c.noisePerMessage = sampledNoise(p, spec.bytes.value);
+    if (c.noisePerMessage == 0)
+      c.noisePerMessage = chainNoise(links.profile.bulkSigma, p.collective->ranks(), c.serialMessages);
     sumUp(c);
     return c;
   }

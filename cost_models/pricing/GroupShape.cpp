@@ -119,6 +119,7 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
           ++users[{host, nic}];
   }
   GroupLayout layout;
+  std::set<int> touched;
   Uplinks ring(cluster), tree(cluster), everybody(cluster);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].empty())
@@ -148,9 +149,13 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
       addNeighbours(order, shares, ring, tree, everybody);
     }
     layout.hosts = std::max(layout.hosts, shape.hosts);
+    if (shape.ranks > 1)
+      for (auto &[host, nics] : usages[i])
+        touched.insert(host);
     if (std::find(layout.shapes.begin(), layout.shapes.end(), shape) == layout.shapes.end())
       layout.shapes.push_back(shape);
   }
+  layout.allHosts = std::max(1, int(touched.size()));
   layout.ring = ring.flows(1);
   layout.tree = tree.flows(layout.hosts == 2 ? 2 : 4);
   layout.everybody = everybody.flows(std::max(1, layout.hosts - 1));

@@ -34,6 +34,7 @@ struct UplinkFlows {
 struct GroupLayout {
   std::vector<GroupShape> shapes;    ///< distinct, in the order of the groups
   int hosts = 1;                     ///< most hosts that one group touches
+  int allHosts = 1;                  ///< hosts that groups of more than one rank touch
   UplinkFlows ring, tree, everybody; ///< of a ring or the two trees over hosts in rank order; of all_to_all
 };
 

@@ -37,6 +37,14 @@ Result<Seconds> PlayedCollective::play(Bytes bytes, const PlayedNetwork &network
   return playPrograms(programs, network, options);
 }
 
+int64_t PlayedCollective::messages() const {
+  int64_t count = 0;
+  for (const PlayedRank &rank : programs)
+    for (const algorithms::Step &step : rank.program.steps)
+      count += step.action == algorithms::Action::Send;
+  return count;
+}
+
 UplinkFlows PlayedCollective::uplinks(const PlayedNetwork &network) const {
   std::map<std::pair<int, int>, double> traffic; // (rank, rank) -> parts of the sender's buffer
   double busiest = 0;                            // rank: it sends at line rate

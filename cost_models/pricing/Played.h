@@ -19,6 +19,7 @@ public:
   /// What crosses spines, from the messages of the programs.
   UplinkFlows uplinks(const PlayedNetwork &network) const;
   int ranks() const { return size; }                      ///< of the largest group
+  int64_t messages() const;                               ///< of all groups
   int64_t serialMessages() const { return longestChain; } ///< longest chain of dependent messages
 
 private:

@@ -122,15 +122,17 @@ private:
         ++lane.next;
         continue;
       }
-      Inbox &box = inbox(index, peer);
-      if (box.count == 0) {
-        lane.waitsFor = peer;
-        return;
+      if (step.action != Action::Combine) {
+        Inbox &box = inbox(index, peer);
+        if (box.count == 0) {
+          lane.waitsFor = peer;
+          return;
+        }
+        --box.count;
       }
-      --box.count;
       lane.waitsFor = -1;
       ++lane.next;
-      if (step.action == Action::ReceiveReduce && options.reduction.value > 0) {
+      if (step.action != Action::Receive && options.reduction.value > 0) {
         double &free = reducerFree[lane.rank];
         free = std::max(free, time) + bytesOf(lane, step) / options.reduction.value;
         push(free, lane.rank, Event::Resume, index);

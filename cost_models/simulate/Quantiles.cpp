@@ -102,6 +102,16 @@ Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedul
           {standardErrorOf(times, 0.99)}};
 }
 
+std::vector<Seconds> braid::cost::stepTimes(const Program &program, const Schedule &schedule, const Pricer &pricer,
+                                            uint64_t seed, uint64_t firstJob, int jobs, int steps) {
+  Sampler sampler(program, schedule, pricer, seed);
+  std::vector<Seconds> times;
+  for (int job = 0; job < jobs; ++job)
+    for (int step = 0; step < steps; ++step)
+      times.push_back({sampler.step(firstJob + uint64_t(job), uint64_t(step))});
+  return times;
+}
+
 Seconds braid::cost::objective(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                const Objective &objective, const SampleOptions &options) {
   if (deterministic(pricer))

@@ -3,6 +3,7 @@ set(BRAID_TOPOLOGY_SOURCES
   topology/ClusterHash.cpp
   topology/ClusterReader.cpp
   topology/DefaultProfiles.cpp
+  topology/EmitProfile.cpp
   topology/Graph.cpp
   topology/Placement.cpp
   topology/Topology.cpp

@@ -47,6 +47,17 @@ struct CollectiveParser {
     return success();
   }
 
+  /// The inits of a rooted collective stand behind its operands.
+  ParseResult parseInits() {
+    SMLoc loc = parser.getCurrentLocation();
+    size_t sent = operands.size();
+    if (parser.parseKeyword("init") || parser.parseOperandList(operands))
+      return failure();
+    if (operands.size() != 2 * sent)
+      return parser.emitError(loc, "inits, expected one for each of ") << sent << " operands, got " << operands.size() - sent;
+    return success();
+  }
+
   ParseResult parseDims(StringRef keyword, DenseI64ArrayAttr &dims) {
     if (parser.parseKeyword(keyword) || parser.parseEqual())
       return failure();
@@ -191,4 +202,45 @@ ParseResult BroadcastOp::parse(OpAsmParser &asmParser, OperationState &result) {
 void BroadcastOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getOperands() << " root = " << getRootAttr().getInt();
   printRest(printer, *this, nullptr, TypeForm::OperandsOnly);
+}
+
+ParseResult ReduceOp::parse(OpAsmParser &asmParser, OperationState &result) {
+  CollectiveParser parser(asmParser, result);
+  auto &properties = result.getOrAddProperties<Properties>();
+  return failure(parser.parseReduction(properties.reduction) || parser.parseOperands() || parser.parseInits() ||
+                 parser.parseRoot(properties.root) || parser.parseGroups(properties.groups) ||
+                 parser.parseDictAndTypes<ReduceOp>(TypeForm::Function));
+}
+void ReduceOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyReductionKind(getReduction()) << ' ' << getCommOperands() << " init " << getInits()
+          << " root = " << getRootAttr().getInt();
+  printRest(printer, *this, nullptr, TypeForm::Function);
+}
+
+ParseResult GatherOp::parse(OpAsmParser &asmParser, OperationState &result) {
+  CollectiveParser parser(asmParser, result);
+  auto &properties = result.getOrAddProperties<Properties>();
+  return failure(parser.parseOperands() || parser.parseInits() || parser.parseDims("dims", properties.dims) ||
+                 parser.parseRoot(properties.root) || parser.parseGroups(properties.groups) ||
+                 parser.parseDictAndTypes<GatherOp>(TypeForm::Function));
+}
+void GatherOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getCommOperands() << " init " << getInits() << " dims = ";
+  getDimsAttr().print(printer);
+  printer << " root = " << getRootAttr().getInt();
+  printRest(printer, *this, nullptr, TypeForm::Function);
+}
+
+ParseResult ScatterOp::parse(OpAsmParser &asmParser, OperationState &result) {
+  CollectiveParser parser(asmParser, result);
+  auto &properties = result.getOrAddProperties<Properties>();
+  return failure(parser.parseOperands() || parser.parseDims("dims", properties.dims) ||
+                 parser.parseRoot(properties.root) || parser.parseGroups(properties.groups) ||
+                 parser.parseDictAndTypes<ScatterOp>(TypeForm::Function));
+}
+void ScatterOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getOperands() << " dims = ";
+  getDimsAttr().print(printer);
+  printer << " root = " << getRootAttr().getInt();
+  printRest(printer, *this, nullptr, TypeForm::Function);
 }

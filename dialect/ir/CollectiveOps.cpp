@@ -115,5 +115,25 @@ static void printPairs(OpAsmPrinter &printer, PermuteOp op, DenseIntElementsAttr
   printer << ']';
 }
 
+//===------------------------------------------------------------------------------------------------------------===//
+// Kinds, by name
+//===------------------------------------------------------------------------------------------------------------===//
+
+static ParseResult parseCollective(OpAsmParser &parser, CollectiveKindAttr &attr) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  std::optional<CollectiveKind> kind = symbolizeCollectiveKind(word);
+  if (!kind)
+    return parser.emitError(loc, "collective, expected the name of one, got ") << word;
+  attr = CollectiveKindAttr::get(parser.getContext(), *kind);
+  return success();
+}
+
+static void printCollective(OpAsmPrinter &printer, LaunchOp, CollectiveKindAttr attr) {
+  printer << stringifyCollectiveKind(attr.getValue());
+}
+
 #define GET_OP_CLASSES
 #include "braid/dialect/BraidOps.cpp.inc"

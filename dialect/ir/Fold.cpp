@@ -38,7 +38,7 @@ static LogicalResult foldLocal(Operation *op, SmallVectorImpl<OpFoldResult> &res
   // The body of a start must keep its collective; StartOp::canonicalize takes both away.
   if (isa_and_nonnull<StartOp>(op->getParentOp()) || !isLocalIdentity(op))
     return failure();
-  llvm::append_range(results, op->getOperands());
+  llvm::append_range(results, cast<CollectiveOpInterface>(op).getCommOperands());
   return success();
 }
 
@@ -58,6 +58,9 @@ LogicalResult PermuteOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &result
 LogicalResult BroadcastOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
   return foldLocal(*this, results);
 }
+LogicalResult ReduceOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
+LogicalResult GatherOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
+LogicalResult ScatterOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) { return foldLocal(*this, results); }
 
 LogicalResult StartOp::canonicalize(StartOp op, PatternRewriter &rewriter) {
   CollectiveOpInterface collective = op.getCollective();
@@ -67,7 +70,7 @@ LogicalResult StartOp::canonicalize(StartOp op, PatternRewriter &rewriter) {
   if (!llvm::all_of(op.getToken().getUsers(), llvm::IsaPred<WaitOp>))
     return failure();
   for (Operation *user : llvm::make_early_inc_range(op.getToken().getUsers()))
-    rewriter.replaceOp(user, cast<WaitOp>(user).getInputs());
+    rewriter.replaceOp(user, cast<WaitOp>(user).getInputs().take_front(user->getNumResults()));
   rewriter.eraseOp(op);
   return success();
 }

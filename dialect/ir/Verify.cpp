@@ -1,17 +1,18 @@
 //===- Verify.cpp - the constraints of collectives, C1, C2, ... as in their descriptions ------------------------===//
-#include "braid/dialect/BraidOps.h"
+#include "Verify.h"
 #include "braid/dialect/Groups.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace mlir::braid;
+using namespace mlir::braid::detail;
 
 //===------------------------------------------------------------------------------------------------------------===//
 // What several collectives have in common
 //===------------------------------------------------------------------------------------------------------------===//
 
 /// C1: at least one operand.
-static LogicalResult verifyOperands(Operation *op) {
+LogicalResult braid::detail::verifyOperands(Operation *op) {
   if (op->getNumOperands() == 0)
     return op->emitOpError("operands, expected at least one, got none");
   return success();
@@ -28,7 +29,7 @@ static LogicalResult verifyCount(CollectiveOpInterface op, int64_t ids, const Mo
 }
 
 /// C2: each id from 0 to N - 1 exactly once.
-static LogicalResult verifyIds(CollectiveOpInterface op) {
+LogicalResult braid::detail::verifyIds(CollectiveOpInterface op) {
   GroupsAttrInterface groups = op.getGroupsAttr();
   int64_t ids = groups.getNumRanks();
   ModuleRanks ranks = moduleRanksAround(op);
@@ -68,7 +69,7 @@ static LogicalResult verifyIds(CollectiveOpInterface op) {
 }
 
 /// C3: one element type. C4: the reduction fits it. C5: so does the type of the accumulation.
-static LogicalResult verifyReduction(Operation *op, ReductionKind kind, std::optional<Type> accumulate) {
+LogicalResult braid::detail::verifyReduction(Operation *op, ReductionKind kind, std::optional<Type> accumulate) {
   Type element = getElementTypeOrSelf(op->getOperand(0));
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (Type other = getElementTypeOrSelf(operand); other != element) // C3
@@ -110,19 +111,21 @@ static LogicalResult verifyReduction(Operation *op, ReductionKind kind, std::opt
 }
 
 /// C6: one result for each operand, of its element type and rank. C7: one dimension for each operand, in its range.
-static LogicalResult verifyShapes(Operation *op, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> dimLists) {
-  if (op->getNumResults() != op->getNumOperands()) // C6
+LogicalResult braid::detail::verifyShapes(Operation *op, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> dimLists) {
+  // A rooted collective's operands end with one init for each.
+  OperandRange operands = cast<CollectiveOpInterface>(op).getCommOperands();
+  if (op->getNumResults() != operands.size()) // C6
     return op->emitOpError("results, expected one for each of ")
-           << op->getNumOperands() << " operands, got " << op->getNumResults();
-  for (auto [index, operand, result] : llvm::enumerate(op->getOperandTypes(), op->getResultTypes())) {
+           << operands.size() << " operands, got " << op->getNumResults();
+  for (auto [index, operand, result] : llvm::enumerate(operands.getTypes(), op->getResultTypes())) {
     auto from = cast<RankedTensorType>(operand), to = cast<RankedTensorType>(result);
     if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank()) // C6
       return op->emitOpError("result ") << index << ", expected element type and rank of the operand, " << from
                                         << ", got " << to;
   }
   for (auto [name, dims] : dimLists) { // C7
-    if (dims.size() != op->getNumOperands())
-      return op->emitOpError("'") << name << "', expected one dimension for each of " << op->getNumOperands()
+    if (dims.size() != operands.size())
+      return op->emitOpError("'") << name << "', expected one dimension for each of " << operands.size()
                                   << " operands, got " << dims.size();
     for (auto [index, dim] : llvm::enumerate(dims))
       if (int64_t rank = cast<RankedTensorType>(op->getOperand(index).getType()).getRank(); dim < 0 || dim >= rank)
@@ -133,7 +136,7 @@ static LogicalResult verifyShapes(Operation *op, ArrayRef<std::pair<StringRef, A
 }
 
 /// C8: groups of one size. It is returned in ranks, or 0 if it is not known.
-static LogicalResult verifyUniform(CollectiveOpInterface op, int64_t &size) {
+LogicalResult braid::detail::verifyUniform(CollectiveOpInterface op, int64_t &size) {
   GroupsAttrInterface groups = op.getGroupsAttr();
   if (!groups.isUniform())
     return op->emitOpError("groups, expected all of one size, since result shapes are the same on all ranks, got ")
@@ -148,7 +151,7 @@ static LogicalResult verifyUniform(CollectiveOpInterface op, int64_t &size) {
 }
 
 /// C9 for one dimension: `large` is `small` times the group size. Dynamic sizes are not checked.
-static LogicalResult verifyScaled(Operation *op, size_t index, int64_t dim, RankedTensorType large,
+LogicalResult braid::detail::verifyScaled(Operation *op, size_t index, int64_t dim, RankedTensorType large,
                                   RankedTensorType small, StringRef largeName, StringRef smallName, int64_t group) {
   if (large.isDynamicDim(dim)) {
     return success();
@@ -168,13 +171,35 @@ static LogicalResult verifyScaled(Operation *op, size_t index, int64_t dim, Rank
 }
 
 /// C9 for the other dimensions: equal.
-static LogicalResult verifyOthersEqual(Operation *op, size_t index, RankedTensorType operand, RankedTensorType result,
+LogicalResult braid::detail::verifyOthersEqual(Operation *op, size_t index, RankedTensorType operand, RankedTensorType result,
                                        ArrayRef<int64_t> except) {
   for (int64_t dim = 0; dim < operand.getRank(); ++dim)
     if (!llvm::is_contained(except, dim) && !operand.isDynamicDim(dim) && !result.isDynamicDim(dim) &&
         operand.getDimSize(dim) != result.getDimSize(dim))
       return op->emitOpError("result ") << index << ", expected dimension " << dim << " to be the operand's, "
                                         << operand.getDimSize(dim) << ", got " << result.getDimSize(dim);
+  return success();
+}
+
+/// C7 of rooted collectives: an index into every group; the smallest one decides.
+LogicalResult braid::detail::verifyRoot(CollectiveOpInterface op, int64_t root) {
+  GroupsAttrInterface groups = op.getGroupsAttr();
+  int64_t smallest = groups.getGroupSize();
+  if (!groups.isUniform()) {
+    SmallVector<SmallVector<int64_t>> rows;
+    groups.expand(rows);
+    for (ArrayRef<int64_t> row : rows)
+      smallest = std::min<int64_t>(smallest, row.size());
+  }
+  if (ModuleRanks ranks = moduleRanksAround(op); ranks.stated && op.getIdSpace() == IdSpace::ReplicaAndPartition)
+    smallest = (smallest ? smallest : ranks.replicas) * ranks.partitions;
+  else if (smallest == 0 && ranks.stated)
+    smallest = ranks.idsIn(op.getIdSpace());
+  else if (op.getIdSpace() == IdSpace::ReplicaAndPartition)
+    smallest = 0;
+  if (root < 0 || (smallest > 0 && root >= smallest))
+    return op->emitOpError("root, expected an index into every group, the smallest of which has ")
+           << smallest << " ranks, got " << root;
   return success();
 }
 
@@ -280,22 +305,5 @@ LogicalResult PermuteOp::verify() {
 LogicalResult BroadcastOp::verify() {
   if (failed(verifyOperands(*this)) || failed(verifyIds(*this)))
     return failure();
-  // C7: the smallest group decides.
-  int64_t root = getRootAttr().getInt(), smallest = getGroups().getGroupSize();
-  if (!getGroups().isUniform()) {
-    SmallVector<SmallVector<int64_t>> rows;
-    getGroups().expand(rows);
-    for (ArrayRef<int64_t> row : rows)
-      smallest = std::min<int64_t>(smallest, row.size());
-  }
-  if (ModuleRanks ranks = moduleRanksAround(*this); ranks.stated && getIdSpace() == IdSpace::ReplicaAndPartition)
-    smallest = (smallest ? smallest : ranks.replicas) * ranks.partitions;
-  else if (smallest == 0 && ranks.stated)
-    smallest = ranks.idsIn(getIdSpace());
-  else if (getIdSpace() == IdSpace::ReplicaAndPartition)
-    smallest = 0;
-  if (root < 0 || (smallest > 0 && root >= smallest))
-    return emitOpError("root, expected an index into every group, the smallest of which has ")
-           << smallest << " ranks, got " << root;
-  return success();
+  return verifyRoot(*this, getRootAttr().getInt());
 }

@@ -54,7 +54,7 @@ cost::Seconds ComputeCost::fused(const Unit &unit) {
   llvm::MapVector<Value, int64_t> read;
   llvm::SetVector<Value> written;
   for (Operation *op : unit.ops) {
-    viewOnly &= isRecomputed(op, facts);
+    viewOnly &= isRecomputed(op, facts) || (op->isRegistered() && factsOf(op).cheap);
     work.flops += flops(op);
     for (OpOperand &use : op->getOpOperands()) {
       Operation *source = use.get().getDefiningOp();

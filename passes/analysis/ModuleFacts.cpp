@@ -119,8 +119,13 @@ OpClass ModuleFacts::classify(Operation *op) {
   return kind;
 }
 
+/// The kinds that the cost models price.
+static bool isPlannable(CollectiveKind kind) { return kind <= CollectiveKind::Broadcast; }
+
 OpClass ModuleFacts::compute(Operation *op) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+    if (!isPlannable(collective.getCollectiveKind()))
+      return barrier(op, "it is a rooted collective, a message or a barrier, which no planner moves");
     if (!collective.getOperandBytes())
       return barrier(op, "its size is dynamic and no braid.size_hint says how many bytes it has");
     return OpClass::Collective;

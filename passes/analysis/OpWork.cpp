@@ -124,6 +124,34 @@ static OpWork memoryWork(double bytes) {
   return work;
 }
 
+/// A structured operation is a loop nest of its own: contractions run on the matrix units, all else is bound by memory. A
+/// destination that the body does not read is only written.
+static std::optional<OpWork> structuredWork(linalg::LinalgOp op) {
+  double points = 1;
+  for (int64_t range : op.getStaticLoopRanges())
+    points *= double(std::max<int64_t>(range, 1));
+  double bytes = 0;
+  for (OpOperand *input : op.getDpsInputOperands())
+    bytes += double(bytesOf(input->get()));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    bytes += double(bytesOf(init.get())) * (op.payloadUsesValueFromOperand(&init) ? 2 : 1);
+  if (linalg::isaContractionOpInterface(op) || isa<linalg::ConvolutionOpInterface>(op.getOperation())) {
+    OpWork work = memoryWork(bytes);
+    work.flops = 2 * points;
+    work.peak = elementName(op.getDpsInputOperand(0)->get().getType());
+    work.matmul = true;
+    return work;
+  }
+  OpWork work = memoryWork(bytes);
+  // What the body computes at each point, apart from what it only hands on.
+  int64_t arithmetic = llvm::count_if(*op.getBlock(), [](Operation &inner) {
+    return inner.getNumOperands() > 0 && !inner.hasTrait<OpTrait::IsTerminator>();
+  });
+  work.flops = points * double(arithmetic);
+  work.peak = "f32";
+  return work;
+}
+
 std::optional<OpWork> workOf(Operation *op) {
   StringRef name = plainName(op);
   double in = 0, out = 0;
@@ -153,14 +181,8 @@ std::optional<OpWork> workOf(Operation *op) {
     return std::nullopt; // bound by arithmetic that is not modelled
   if (!name.empty())
     return memoryWork(in + out);
-  if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
-    double points = 1;
-    for (int64_t range : structured.getStaticLoopRanges())
-      points *= double(std::max<int64_t>(range, 1));
-    if (structured.getNumReductionLoops() > 0 && structured.getNumDpsInputs() >= 2)
-      return matmulWork(op, 2 * points);
-    return memoryWork(in + out);
-  }
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return structuredWork(structured);
   return factsOf(op).pure ? std::optional<OpWork>(memoryWork(in + out)) : std::nullopt;
 }
 

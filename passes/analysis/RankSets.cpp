@@ -56,6 +56,13 @@ static int64_t idsInSpace(IdSpace space, const ProgramRanks &ranks) {
   return ranks.ranks();
 }
 
+std::vector<std::vector<int>> rankRows(ArrayRef<SmallVector<int64_t>> rows, IdSpace space, const ProgramRanks &ranks) {
+  std::vector<std::vector<int>> expanded;
+  for (ArrayRef<int64_t> row : rows)
+    appendRanks(row, space, ranks, expanded);
+  return expanded;
+}
+
 FailureOr<RankSet> RankSets::expand(CollectiveOpInterface op) {
   IdSpace space = op.getIdSpace();
   int64_t limit = idsInSpace(space, ranks);

@@ -50,6 +50,10 @@ private:
   std::map<std::vector<std::vector<int>>, std::shared_ptr<const cost::RankGroups>> shared;
 };
 
+/// Rows of ids of one space as rows of ranks: one row may stand for several (a group of replicas exists once per
+/// partition).
+std::vector<std::vector<int>> rankRows(ArrayRef<SmallVector<int64_t>> rows, IdSpace space, const ProgramRanks &ranks);
+
 /// Some group of `a` and some group of `b` have two ranks or more in common; pairs of a permute count as groups.
 bool shareTwoRanks(const cost::RankGroups &a, const cost::RankGroups &b);
 

@@ -6,6 +6,7 @@
 
 #include "braid/passes/StablehloOp.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -190,6 +191,16 @@ OpFacts factsOfCustomCall(Operation *op) {
   return isAnnotationCall(op) ? free_() : kernel();
 }
 
+/// Operations that move no data: sizes and indices, destinations that hold nothing yet, other views of a tensor.
+bool isScalarOrView(Operation *op) {
+  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+          tensor::ExtractSliceOp>(op))
+    return true;
+  auto isShaped = [](Type type) { return isa<ShapedType>(type); };
+  return op->getNumRegions() == 0 && llvm::none_of(op->getOperandTypes(), isShaped) &&
+         llvm::none_of(op->getResultTypes(), isShaped);
+}
+
 OpFacts factsOfRegistered(Operation *op) {
   OpFacts f;
   f.known = true;
@@ -206,7 +217,7 @@ OpFacts factsOfRegistered(Operation *op) {
     f.pure = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
   bool declares = op->getNumResults() == 0 && op->getNumOperands() == 0 && op->hasTrait<OpTrait::IsIsolatedFromAbove>();
   f.barrier = !f.pure && !declares;
-  f.cheap = f.pure && (op->hasTrait<OpTrait::ConstantLike>() || declares);
+  f.cheap = f.pure && (op->hasTrait<OpTrait::ConstantLike>() || declares || isScalarOrView(op));
   f.fusible = f.elementwise || f.cheap;
   return f;
 }

@@ -155,8 +155,10 @@ static StringRef stablehloName(CollectiveKind kind) {
     return "stablehlo.collective_broadcast";
   case CollectiveKind::Permute:
     return "stablehlo.collective_permute";
+  default: // StableHLO has no other, see check
+    break;
   }
-  llvm_unreachable("all collectives are listed");
+  llvm_unreachable("only collectives that StableHLO has are exported");
 }
 
 static bool hasDeviceIdFlag(CollectiveKind kind) {
@@ -167,6 +169,8 @@ static bool hasDeviceIdFlag(CollectiveKind kind) {
 LogicalResult CollectiveExporter::check(CollectiveOpInterface collective) {
   Operation *op = collective;
   CollectiveKind kind = collective.getCollectiveKind();
+  if (kind > CollectiveKind::Broadcast)
+    return op->emitOpError() << "expected a collective that StableHLO has, got '" << stringifyCollectiveKind(kind) << "'";
   IdSpace space = collective.getIdSpace();
   ModuleRanks ranks = moduleRanks(module);
   if (!hasDeviceIdFlag(kind) && (space == IdSpace::ReplicaAndPartition ||
@@ -219,8 +223,7 @@ Operation *CollectiveExporter::write(OpBuilder &builder, CollectiveOpInterface c
   case CollectiveKind::Permute:
     attrs.set("source_target_pairs", cast<PermuteOp>(op).getPairs());
     break;
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::Broadcast:
+  default:
     break;
   }
 

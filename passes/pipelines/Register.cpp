@@ -14,6 +14,9 @@ void registerBraidPipelines() {
   PassPipelineRegistration<DefaultPipelineOptions>("braid-default-pipeline",
                                                    "import, simplify, plan, verify, and for target=stablehlo export",
                                                    buildDefaultPipeline);
+  PassPipelineRegistration<LowerPipelineOptions>(
+      "braid-lower-pipeline", "from collectives on tensors to the LLVM dialect and calls of Braid's runtime",
+      buildLowerPipeline);
 }
 
 } // namespace mlir::braid

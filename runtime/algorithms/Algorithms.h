@@ -10,6 +10,11 @@ Algorithm ring();             ///< Ring.cpp
 Algorithm doubleBinaryTree(); ///< DoubleBinaryTree.cpp
 Algorithm pairwiseExchange(); ///< PairwiseExchange.cpp
 Algorithm direct();           ///< Permute.cpp
+Algorithm naiveExchange();    ///< NaiveExchange.cpp
+Algorithm twoShot();          ///< TwoShot.cpp
+Algorithm binomialTree();     ///< BinomialTree.cpp
+Algorithm dissemination();    ///< Dissemination.cpp
+Algorithm hierarchicalRing(); ///< HierarchicalRing.cpp
 
 } // namespace braid::algorithms
 

@@ -44,6 +44,26 @@ public:
     return found->second;
   }
 
+  /// Whether the value depends on every rank; each may have contributed any number of times (barrier).
+  bool dependsOnAll(Value value, int64_t ranks) const {
+    std::vector<char> seen(ranks), visited(sums.size());
+    int64_t found = 0;
+    std::vector<Value> open = {value};
+    while (!open.empty()) {
+      Value node = open.back();
+      open.pop_back();
+      if (node == nothing)
+        continue;
+      if (node < leaves) {
+        found += !seen[node / chunks]++;
+      } else if (!visited[node - leaves]++) {
+        open.push_back(sums[node - leaves].first);
+        open.push_back(sums[node - leaves].second);
+      }
+    }
+    return found == ranks;
+  }
+
   std::string text(Value value) const {
     std::string out;
     print(value, out);
@@ -159,7 +179,8 @@ private:
     if (first.chunks < 1 || first.channels < 1)
       return "rank 0: expected at least one chunk and one channel";
     bool blocks = collective == Collective::ReduceScatter || collective == Collective::AllGather ||
-                  collective == Collective::AllToAll;
+                  collective == Collective::AllToAll || collective == Collective::Gather ||
+                  collective == Collective::Scatter;
     if (blocks && first.chunks % ranks != 0)
       return "rank 0: expected a multiple of " + std::to_string(ranks) + " chunks, got " + std::to_string(first.chunks);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -171,7 +192,10 @@ private:
       std::vector<int> owner(program.chunks, -1); // channel that uses the chunk
       for (size_t i = 0; i < program.steps.size(); ++i) {
         const Step &step = program.steps[i];
-        if (step.peer < 0 || step.peer >= ranks || step.peer == rank)
+        if (step.action == Action::Combine && step.peer != rank)
+          return at(rank, int(i)) + ": expected the rank itself as peer of a combination of its own operand, got " +
+                 std::to_string(step.peer);
+        if (step.action != Action::Combine && (step.peer < 0 || step.peer >= ranks || step.peer == rank))
           return at(rank, int(i)) + ": expected another rank below " + std::to_string(ranks) + " as peer, got " +
                  std::to_string(step.peer);
         if (step.channel < 0 || step.channel >= program.channels)
@@ -197,12 +221,13 @@ private:
     int64_t perBlock = chunks / ranks;
     for (int rank = 0; rank < ranks; ++rank)
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-        bool has = collective == Collective::AllGather   ? chunk / perBlock == rank
-                   : collective == Collective::Broadcast ? rank == options.root
-                                                         : true;
+        bool fromRoot = collective == Collective::Broadcast || collective == Collective::Scatter;
+        bool ownBlock = collective == Collective::AllGather || collective == Collective::Gather;
+        bool has = ownBlock ? chunk / perBlock == rank : fromRoot ? rank == options.root : true;
         if (has)
           buffers[rank][chunk] = expressions->leaf(rank, chunk);
       }
+    operands = buffers;
     lanes.clear();
     for (int rank = 0; rank < ranks; ++rank)
       for (int channel = 0; channel < channels; ++channel)
@@ -232,6 +257,10 @@ private:
           queues[queueKey(lane.rank, step.peer, lane.channel)].push_back(
               {std::vector<Value>(first, first + step.count), lane.steps[lane.next]});
           ready.push_back(int64_t(step.peer) * channels + lane.channel); // it may be what the peer waits for
+        } else if (step.action == Action::Combine) {
+          std::string problem = combineOwn(lane, step);
+          if (!problem.empty())
+            return problem;
         } else {
           auto queue = queues.find(queueKey(step.peer, lane.rank, lane.channel));
           if (queue == queues.end() || queue->second.empty())
@@ -248,6 +277,17 @@ private:
     for (const Lane &lane : lanes)
       if (lane.next < lane.steps.size())
         return deadlock(lane);
+    return {};
+  }
+
+  std::string combineOwn(const Lane &lane, const Step &step) {
+    for (int chunk = step.chunk; chunk < step.chunk + step.count; ++chunk) {
+      Value &mine = buffers[lane.rank][chunk], own = operands[lane.rank][chunk];
+      if (mine == nothing || own == nothing)
+        return at(lane.rank, lane.steps[lane.next]) + ": expected two operands to combine in chunk " +
+               std::to_string(chunk) + ", got nothing " + (own == nothing ? "as its own operand" : "here");
+      mine = expressions->sum(own, mine);
+    }
     return {};
   }
 
@@ -309,7 +349,14 @@ private:
     switch (collective) {
     case Collective::AllReduce:
     case Collective::ReduceScatter:
+    case Collective::Reduce:
       return judgeSums();
+    case Collective::Barrier:
+      for (int rank = 0; rank < ranks; ++rank)
+        if (!expressions->dependsOnAll(buffers[rank][0], ranks))
+          return "rank " + std::to_string(rank) + ": expected to end after every rank has begun, got " +
+                 expressions->text(buffers[rank][0]);
+      return {};
     default:
       return judgeMoves();
     }
@@ -319,13 +366,14 @@ private:
     int64_t perBlock = chunks / ranks;
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       bool scattered = collective == Collective::ReduceScatter;
-      int first = scattered ? int(chunk / perBlock) : 0;
+      bool everywhere = collective == Collective::AllReduce;
+      int first = scattered ? int(chunk / perBlock) : everywhere ? 0 : options.root;
       Value value = buffers[first][chunk];
       std::string problem = expressions->isFullSum(value, ranks, chunk);
       if (!problem.empty())
         return atChunk(first, chunk) + ": expected the sum of all ranks, got " + expressions->text(value) + ": " +
                problem;
-      for (int rank = 1; rank < ranks && !scattered; ++rank) {
+      for (int rank = 1; rank < ranks && everywhere; ++rank) {
         Value other = buffers[rank][chunk];
         if (other == value)
           continue;
@@ -350,7 +398,12 @@ private:
     for (int rank = 0; rank < ranks; ++rank)
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         Value expected = nothing;
+        if (collective == Collective::Gather && rank != options.root)
+          continue; // scratch
+        if (collective == Collective::Scatter && chunk / perBlock != rank)
+          continue;
         switch (collective) {
+        case Collective::Gather:
         case Collective::AllGather:
           expected = expressions->leaf(chunk / perBlock, chunk);
           break;
@@ -358,6 +411,7 @@ private:
           expected = expressions->leaf(chunk / perBlock, rank * perBlock + chunk % perBlock);
           break;
         case Collective::Broadcast:
+        case Collective::Scatter:
           expected = expressions->leaf(options.root, chunk);
           break;
         default: // a rank without a source must be left alone
@@ -376,7 +430,7 @@ private:
   const StepOptions &options;
   int64_t chunks = 0, channels = 0;
   Expressions *expressions = nullptr;
-  std::vector<std::vector<Value>> buffers;
+  std::vector<std::vector<Value>> buffers, operands; ///< now, and before the first step
   std::vector<Lane> lanes;
   std::unordered_map<int64_t, std::deque<Message>> queues;
 };
@@ -385,7 +439,9 @@ private:
 
 std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs,
                   const StepOptions &options) {
-  if (collective == Collective::Broadcast && (options.root < 0 || options.root >= ranks))
+  bool rooted = collective == Collective::Broadcast || collective == Collective::Reduce ||
+                collective == Collective::Gather || collective == Collective::Scatter;
+  if (rooted && (options.root < 0 || options.root >= ranks))
     return "expected a root below " + std::to_string(ranks) + ", got " + std::to_string(options.root);
   return Checker(collective, ranks, programs, options).run();
 }

@@ -17,13 +17,40 @@ const char *name(Collective collective) {
     return "permute";
   case Collective::Broadcast:
     return "broadcast";
+  case Collective::Reduce:
+    return "reduce";
+  case Collective::Gather:
+    return "gather";
+  case Collective::Scatter:
+    return "scatter";
+  case Collective::Barrier:
+    return "barrier";
   }
   return "unknown";
 }
 
-const std::vector<Algorithm> &registry() {
-  static const std::vector<Algorithm> algorithms = {ring(), doubleBinaryTree(), pairwiseExchange(), direct()};
-  return algorithms;
+/// With room, so that pointers to algorithms stay.
+static std::vector<Algorithm> &all() {
+  static std::vector<Algorithm> *algorithms = [] {
+    auto *list = new std::vector<Algorithm>{ring(),         doubleBinaryTree(), pairwiseExchange(),
+                                            direct(),       naiveExchange(),    twoShot(),
+                                            binomialTree(), dissemination(),    hierarchicalRing()};
+    list->reserve(list->size() + 32);
+    return list;
+  }();
+  return *algorithms;
+}
+
+const std::vector<Algorithm> &registry() { return all(); }
+
+void add(const Algorithm &algorithm) {
+  if (all().size() < all().capacity())
+    all().push_back(algorithm);
+}
+
+void remove(const std::string &name) {
+  if (all().back().name == name)
+    all().pop_back();
 }
 
 const Algorithm *find(const std::string &name) {

@@ -12,8 +12,14 @@ using namespace braid::algorithms;
 
 namespace {
 
-constexpr Collective all[] = {Collective::AllReduce, Collective::ReduceScatter, Collective::AllGather,
-                              Collective::AllToAll,  Collective::Permute,       Collective::Broadcast};
+constexpr Collective all[] = {
+    Collective::AllReduce, Collective::ReduceScatter, Collective::AllGather, Collective::AllToAll, Collective::Permute,
+    Collective::Broadcast, Collective::Reduce,        Collective::Gather,    Collective::Scatter,  Collective::Barrier};
+
+bool rooted(Collective collective) {
+  return collective == Collective::Broadcast || collective == Collective::Reduce || collective == Collective::Gather ||
+         collective == Collective::Scatter;
+}
 
 int64_t countWireChunks(const std::vector<StepProgram> &programs) {
   int64_t chunks = 0;
@@ -42,7 +48,7 @@ int64_t longestChain(const std::vector<StepProgram> &programs) {
           if (step.action == Action::Send) {
             queues[{rank, step.peer, channel}].push_back(mine + 1);
             longest = std::max(longest, mine + 1);
-          } else {
+          } else if (step.action != Action::Combine) {
             auto &queue = queues[{step.peer, rank, channel}];
             if (queue.empty())
               break;
@@ -63,11 +69,22 @@ std::vector<StepOptions> optionsFor(Collective collective, int ranks) {
       options.channels = channels;
       options.segments = segments;
       list.push_back(options);
-      if (collective == Collective::Broadcast)
+      if (rooted(collective))
         for (int root = 1; root < ranks; ++root) {
           options.root = root;
           list.push_back(options);
         }
+      if (collective == Collective::AllReduce && ranks % 2 == 0) { // hosts of two consecutive, two far, and uneven ones
+        for (int rank = 0; rank < ranks; ++rank)
+          options.hosts.push_back(rank / 2);
+        list.push_back(options);
+        for (int rank = 0; rank < ranks; ++rank)
+          options.hosts[rank] = 7 - rank % (ranks / 2);
+        list.push_back(options);
+        options.hosts[0] = 99;
+        list.push_back(options);
+        options.hosts.clear();
+      }
       if (collective == Collective::Permute && ranks > 2) {
         options.pairs = {{0, 1}, {1, 2}, {2, 0}};
         list.push_back(options);

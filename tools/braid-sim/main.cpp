@@ -24,12 +24,13 @@ static const Subcommand subcommands[] = {
     {"compare", runCompare, "a program under the usual policies beside Braid's plan"},
     {"play", runPlay, "a program's timeline under one policy"},
     {"explain", runExplain, "why each collective of the plan is as it is"},
+    {"emit-profile", runEmitProfile, "a cluster as the runtime's emulated fabric reads it (JSON)"},
 };
 
 static void printUsage(llvm::raw_ostream &os) {
   os << "usage: braid-sim SUBCOMMAND ...     braid-sim SUBCOMMAND --help\n\n";
   for (const Subcommand &subcommand : subcommands)
-    os << llvm::format("  %-9s %s\n", subcommand.name, subcommand.summary);
+    os << llvm::format("  %-12s %s\n", subcommand.name, subcommand.summary);
 }
 
 /// The exit status of a subcommand that said all it had to: a full disk must not look like success.

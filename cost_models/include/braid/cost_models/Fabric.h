@@ -12,6 +12,7 @@
 #define BRAID_COST_MODELS_FABRIC_H
 
 #include "braid/cost_models/Units.h"
+#include "braid/runtime/draws/Draws.h"
 #include <string>
 
 namespace braid::cost {
@@ -43,23 +44,14 @@ struct FabricProfile {
     return latencyRebaseSigma == 0 && collisionUplinks == 0 && spikeProbability == 0 && pauseProbability == 0 &&
            bulkMean == 0;
   }
+  /// The numbers that draws need, in seconds.
+  draws::Noise noise() const;
 };
 
-/// The place of a draw. Two draws at the same place are equal; the order in which they are asked for does not matter.
-struct DrawPlace {
-  uint64_t seed = 1;
-  uint64_t job = 0;
-  uint64_t step = 0;
-  uint64_t operation = 0;
-  uint64_t where = 0; ///< node or link
-  uint64_t message = 0;
-  uint64_t purpose = 0; ///< which quantity is drawn there
-};
-
-/// Uniform in (0, 1), a hash of the place.
-double uniform(const DrawPlace &place);
-/// Standard normal at the place.
-double normal(const DrawPlace &place);
+/// The place of a draw, and uniform and normal numbers there.
+using DrawPlace = draws::Place;
+using draws::normal;
+using draws::uniform;
 
 /// Factor on latency for a whole job, >= 0.
 double drawJobLatencyFactor(const FabricProfile &profile, uint64_t seed, uint64_t job);

@@ -170,6 +170,9 @@ struct SampleOptions {
 SampleOptions affordable(const Program &program, SampleOptions asked);
 Quantiles quantiles(const Program &, const Schedule &, const Pricer &, const SampleOptions &);
 Seconds objective(const Program &, const Schedule &, const Pricer &, const Objective &, const SampleOptions &);
+/// The times of `jobs` x `steps` steps under the draws of jobs firstJob, firstJob + 1, ...; of each job its first steps.
+std::vector<Seconds> stepTimes(const Program &, const Schedule &, const Pricer &, uint64_t seed, uint64_t firstJob,
+                               int jobs, int steps);
 
 /// Peak bytes of the schedule: results live from Run or Start to the last reader's event, buckets in flight keep their
 /// operands.

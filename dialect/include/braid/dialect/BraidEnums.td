@@ -28,6 +28,12 @@ def Braid_CollectiveKind : Braid_Enum<"CollectiveKind", "what a collective does"
   I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
   I32EnumAttrCase<"Permute", 4, "permute">,
   I32EnumAttrCase<"Broadcast", 5, "broadcast">,
+  I32EnumAttrCase<"Reduce", 6, "reduce">,
+  I32EnumAttrCase<"Gather", 7, "gather">,
+  I32EnumAttrCase<"Scatter", 8, "scatter">,
+  I32EnumAttrCase<"Send", 9, "send">,
+  I32EnumAttrCase<"Recv", 10, "recv">,
+  I32EnumAttrCase<"Barrier", 11, "barrier">,
 ]>;
 
 def Braid_IdSpace : Braid_Enum<"IdSpace", "what the ids in groups and pairs count", [
@@ -50,6 +56,8 @@ def Braid_ReductionKindAttr : EnumAttr<Braid_Dialect, Braid_ReductionKind, "redu
     floating point; `and`, `or`, `xor` are bitwise and need integers, of one bit too.
   }];
 }
+
+def Braid_CollectiveKindAttr : EnumAttr<Braid_Dialect, Braid_CollectiveKind, "collective">;
 
 def Braid_IdSpaceAttr : EnumAttr<Braid_Dialect, Braid_IdSpace, "id_space"> {
   let description = [{

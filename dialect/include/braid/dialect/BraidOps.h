@@ -3,10 +3,12 @@
 #define BRAID_DIALECT_BRAIDOPS_H
 
 #include "braid/dialect/BraidDialect.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -26,6 +28,7 @@ bool isLocalIdentity(Operation *collective);
 #include "braid/dialect/BraidOpInterfaces.h.inc"
 
 namespace mlir::braid {
+class LaunchOp;
 class StartOp;
 class YieldOp;
 } // namespace mlir::braid

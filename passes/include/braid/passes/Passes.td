@@ -7,6 +7,7 @@
 #define BRAID_PASSES_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "braid/passes/LoweringPasses.td"
 include "braid/passes/StablehloPasses.td"
 
 /// What every pass that prices collectives asks for.

@@ -14,11 +14,18 @@
 //   receive
 //                                                            and whoever runs the program fills its result with zeros
 //   broadcast       root: operand                            the root's operand
+//   reduce          operand                                  root: the sum
+//   gather          rank r: operand in block r               root: all operands
+//   scatter         root: operand (n blocks)                 rank r: the root's block r in block r
+//   barrier         a chunk without bytes                    what depends on every rank
 //
 // A rank's program is a list of steps. The steps of one channel are executed in order; channels are independent lanes,
 // and no two of them touch the same chunk. Sends do not block and take the value that the chunk has at that moment; a
 // receive waits for its message. Messages from one rank to another on one channel arrive in the order in which they
 // were sent.
+//
+// A rank's own operand stays at hand: Combine adds it at any point, so that every rank can add in the same order (the
+// naive exchange does: x0 + x1 + x2 on all ranks, where rank 2 has to receive x0 and x1 first).
 //
 // Example: ring reduce_scatter of 3 chunks on 3 ranks, rank 0:   send c2->1, reduce c1<-2, send c1->1, reduce c0<-2.
 //
@@ -34,7 +41,18 @@
 
 namespace braid::algorithms {
 
-enum class Collective { AllReduce, ReduceScatter, AllGather, AllToAll, Permute, Broadcast };
+enum class Collective {
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  AllToAll,
+  Permute,
+  Broadcast,
+  Reduce,
+  Gather,
+  Scatter,
+  Barrier
+};
 /// The name in text: "all_reduce", "reduce_scatter", ...
 const char *name(Collective collective);
 
@@ -43,6 +61,7 @@ enum class Action {
   Send,          ///< send the chunks to `peer`
   Receive,       ///< wait for the next message from `peer`, overwrite the chunks
   ReceiveReduce, ///< wait for the next message from `peer`, combine it into the chunks (theirs op mine)
+  Combine, ///< no message: combine what this rank held in the chunks at first into them; `peer` is the rank itself
 };
 
 struct Step {
@@ -62,25 +81,28 @@ struct StepProgram {
   std::vector<Step> steps;
 };
 
-/// Bytes of the buffer that a program works on, given the bytes of one rank's operand: all_gather's is as large as its
-/// result.
+/// Bytes of the buffer that a program works on, given the bytes of one rank's operand: those of all_gather and
+/// gather are as large as the result.
 inline int64_t bufferBytes(Collective collective, int ranks, int64_t operandBytes) {
-  return collective == Collective::AllGather ? operandBytes * ranks : operandBytes;
+  bool grows = collective == Collective::AllGather || collective == Collective::Gather;
+  return grows ? operandBytes * ranks : operandBytes;
 }
 
 struct StepOptions {
   int channels = 1; ///< >= 1; each channel carries its own share of the chunks
   int segments = 1; ///< pipeline segments of a tree or chain, >= 1
-  int root = 0;     ///< of broadcast
+  int root = 0;     ///< of broadcast, reduce, gather, scatter
   /// Of permute: (source, target), indices in the group; each rank at most once as source and once as target. Empty:
   /// every rank to the next one, cyclically.
   std::vector<std::pair<int, int>> pairs;
+  /// The host of each rank, any numbers, for algorithms that have levels. Empty: not known.
+  std::vector<int> hosts;
 };
 
 /// An algorithm: a name the papers use, the collectives it serves, and one rank's program without making the others'.
 /// `steps` and `wireChunks` are the formulas each algorithm file states; a test derives both from the programs.
 struct Algorithm {
-  std::string name; ///< "ring", "double_binary_tree", "pairwise_exchange", "direct"
+  std::string name; ///< "ring", "double_binary_tree", "naive_exchange", ...
   bool (*serves)(Collective collective, int ranks);
   StepProgram (*program)(Collective collective, int ranks, int rank, const StepOptions &options);
   /// Longest chain of dependent messages, over all ranks.
@@ -92,6 +114,10 @@ struct Algorithm {
 /// All algorithms, in a fixed order. What is added here is priced, checked, played and run by the conformance suite.
 const std::vector<Algorithm> &registry();
 const Algorithm *find(const std::string &name);
+/// Adds one that is not Braid's own, at most 32, and removes the last one that was added, if it has this name. Not while
+/// another thread uses the registry or an operation uses the algorithm.
+void add(const Algorithm &algorithm);
+void remove(const std::string &name);
 
 /// The programs of all ranks of a group.
 std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collective, int ranks,
@@ -100,7 +126,7 @@ std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collect
 /// Proves by symbolic execution that the programs of all ranks implement the collective: each contribution exactly
 /// once, every element the same expression of additions on all ranks, no deadlock, no message left over. Returns an
 /// empty string, or a sentence that says what is wrong, at which rank, chunk and step. Of the options only the root
-/// (broadcast) and the pairs (permute) matter: they are part of what is asked for.
+/// (rooted collectives) and the pairs (permute) matter: they are part of what is asked for.
 std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs,
                   const StepOptions &options);
 std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs, int root = 0);

@@ -1,0 +1,83 @@
+//===- EmitProfile.cpp - a cluster as the runtime's emulated fabric reads it ------------------------------------===//
+#include "braid/cost_models/EmitProfile.h"
+#include "braid/cost_models/Topology.h"
+#include <cstdio>
+
+namespace braid::cost {
+
+/// Shortest text that reads back as the same number.
+static std::string number(double value) {
+  char text[32];
+  for (int digits = 6; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value)
+      break;
+  }
+  return text;
+}
+
+static std::string noise(const FabricProfile &p) {
+  std::string out = "{\"name\": \"" + p.name + "\"";
+  auto add = [&](const char *key, double value) { out += std::string(", \"") + key + "\": " + number(value); };
+  add("latency_rebase_sigma", p.latencyRebaseSigma);
+  add("collision_uplinks", p.collisionUplinks);
+  add("collision_flows_per_nic", p.collisionFlowsPerNic);
+  add("spike_probability", p.spikeProbability);
+  add("spike_minimum", p.spikeMinimum.value);
+  add("spike_index", p.spikeIndex);
+  add("pause_probability", p.pauseProbability);
+  add("pause_shortest", p.pauseShortest.value);
+  add("pause_longest", p.pauseLongest.value);
+  add("bulk_mean", p.bulkMean);
+  add("bulk_sigma", p.bulkSigma);
+  add("correlation", p.correlation);
+  return out + "}";
+}
+
+template <class Range, class Text> static std::string list(const Range &range, Text text) {
+  std::string out = "[";
+  for (const auto &element : range)
+    out += (out.size() > 1 ? ", " : "") + text(element);
+  return out + "]";
+}
+
+static std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text)
+    out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out + "\"";
+}
+
+Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement) {
+  Result<Topology> topology = Topology::build(cluster);
+  if (!topology)
+    return topology.error();
+  auto integer = [](int i) { return std::to_string(i); };
+  std::vector<int> hosts;
+  for (int device : placement.deviceOf)
+    hosts.push_back(device / cluster.devicesPerHost);
+  std::string out = "{\"format\": \"braid-fabric 1\",\n \"cluster\": " + quoted(cluster.name) +
+                    ",\n \"hash\": " + quoted(cluster.hash) +
+                    ",\n \"ranks\": " + std::to_string(placement.deviceOf.size()) +
+                    ",\n \"devices\": " + list(placement.deviceOf, integer) + ",\n \"hosts\": " + list(hosts, integer) +
+                    ",\n \"launch_s\": " + number(cluster.device.launch.value) +
+                    ",\n \"reduction_bytes_per_s\": " + number(cluster.device.reduction.value) +
+                    ",\n \"noise\": {\n  \"intra\": " + noise(cluster.intra.profile) +
+                    ",\n  \"inter\": " + noise(cluster.inter.profile) + "},\n";
+  out += " \"links\": " + list(topology->links(), [&](const Topology::Link &link) {
+           int spine = -1;
+           if (link.level == Topology::Level::Spine)
+             for (int end : {link.from, link.to})
+               if (topology->vertices()[end].kind == Topology::VertexKind::Spine)
+                 spine = topology->vertices()[end].index;
+           return "[" + number(link.bandwidth.value) + ", " + number(link.latency.value) + ", " +
+                  (link.level == Topology::Level::Intra ? "0" : "1") + ", " + std::to_string(spine) + "]";
+         });
+  out += ",\n \"paths\": [";
+  for (int source : placement.deviceOf)
+    for (int target : placement.deviceOf)
+      out += (out.back() == '[' ? "" : ", ") + list(topology->path(source, target), integer);
+  return out + "]}\n";
+}
+
+} // namespace braid::cost

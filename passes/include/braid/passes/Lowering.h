@@ -1,0 +1,22 @@
+//===- Lowering.h - options of the lowering pipeline --------------------------------------------------*- C++ -*-===//
+#ifndef BRAID_PASSES_LOWERING_H
+#define BRAID_PASSES_LOWERING_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::braid {
+
+/// Options of `braid-lower-pipeline`.
+struct LowerPipelineOptions : public PassPipelineOptions<LowerPipelineOptions> {
+  Option<std::string> cluster{
+      *this, "cluster",
+      llvm::cl::desc("cluster file that plans must have been made for; absent: the module's, else what the plans say")};
+};
+
+/// From collectives on tensors to the LLVM dialect. See passes/pipelines/LowerPipeline.cpp.
+void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options);
+
+} // namespace mlir::braid
+
+#endif // BRAID_PASSES_LOWERING_H

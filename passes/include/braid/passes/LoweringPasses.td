@@ -1,0 +1,56 @@
+//===- LoweringPasses.td - from collectives on tensors to calls of the runtime ----------------------*- tablegen -*-===//
+#ifndef BRAID_PASSES_LOWERINGPASSES_TD
+#define BRAID_PASSES_LOWERINGPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def BraidToDestination : Pass<"braid-to-destination", "::mlir::ModuleOp"> {
+  let summary = "Give each collective a destination, so that it can be bufferized";
+  let description = [{
+    Each collective becomes `braid.launch` and `braid.finish`, and `braid.start` and `braid.wait` become the same pair,
+    apart. Destinations are fresh (`tensor.empty`), the `init` of a rooted collective, or, for an all_reduce or broadcast
+    whose operands are computed in the program and not read afterwards, the operands themselves: in place.
+
+    A token that is passed on (to a loop, a branch or a call) is an error: nobody could see what is in flight.
+  }];
+  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+}
+
+def BraidVerifyInFlight : Pass<"braid-verify-in-flight", "::mlir::ModuleOp"> {
+  let summary = "Check after bufferization that nobody touches a buffer in flight";
+  let description = [{
+    Between `braid.launch` and its `braid.finish`, on every path,
+    - (F1) nothing writes to a buffer that the collective reads, and nothing frees it;
+    - (F2) nothing reads, writes or frees a buffer that the collective writes;
+    - (F3) no operation whose effects are not known gets such a buffer;
+    - (F4) the buffers of the finish are those of the launch.
+
+    Buffers are followed through views, casts, branches and loops. Two arguments of one function are taken to be
+    different buffers. Independent of the passes that produced the program.
+  }];
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
+def BraidToRuntime : Pass<"braid-to-runtime", "::mlir::ModuleOp"> {
+  let summary = "Lower collectives on buffers to calls of Braid's runtime";
+  let description = [{
+    Each `braid.launch` becomes calls of the runtime's module interface (`runtime/include/braid/runtime/braid_module.h`): its site, one
+    call for each tensor, and the launch; `braid.finish` becomes one. What does not change between executions (kind, type,
+    groups, algorithm) is a constant global, and the runtime plans each site once.
+
+    Buffers have to be contiguous.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def BraidPrepareCompute : Pass<"braid-prepare-compute", "::mlir::func::FuncOp"> {
+  let summary = "Order the loops of matrix products so that the innermost one runs along memory";
+  let description = [{
+    `linalg.matmul` becomes a generic operation with its loops in the order m, k, n: LLVM vectorizes the innermost one. The
+    plain order (m, n, k) is some 40 times slower. No tiling: this is the floor, not the roof.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+#endif // BRAID_PASSES_LOWERINGPASSES_TD

@@ -1,0 +1,18 @@
+//===- Site.h - what the runtime must know of one call site, as constants ---------------------------------------===//
+#ifndef BRAID_PASSES_LOWERING_SITE_H
+#define BRAID_PASSES_LOWERING_SITE_H
+
+#include "analysis/ModuleRanks.h"
+#include "braid/dialect/BraidOps.h"
+
+namespace mlir::braid {
+
+/// The runtime's number of an element type (braid_type), or failure.
+std::optional<int64_t> runtimeType(Type element);
+
+/// The words of a site as braid_module.h describes them, or failure with an error on the launch.
+FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &ranks, int64_t number);
+
+} // namespace mlir::braid
+
+#endif // BRAID_PASSES_LOWERING_SITE_H

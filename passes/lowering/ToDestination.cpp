@@ -1,0 +1,234 @@
+//===- ToDestination.cpp - collectives with destinations --------------------------------------------------------===//
+//
+// Collective, start and wait -> launch and finish. One pass for all kinds; what differs between them is the size of a
+// destination and which attributes they have.
+//
+//===------------------------------------------------------------------------------------------------------------===//
+#include "braid/dialect/BraidOps.h"
+#include "braid/dialect/Groups.h"
+#include "braid/passes/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::braid {
+
+#define GEN_PASS_DEF_BRAIDTODESTINATION
+#include "braid/passes/Passes.h.inc"
+
+namespace {
+
+class Converter {
+public:
+  /// `collective` with these operands in place of its own; `last` is the operation after which its results exist.
+  Converter(CollectiveOpInterface collective, ValueRange operands, Operation *start, Operation *last)
+      : collective(collective), operands(operands.begin(), operands.end()), start(start), last(last), builder(start) {}
+
+  /// The results of the collective, or failure with an error on it.
+  FailureOr<SmallVector<Value>> convert();
+
+private:
+  size_t sentCount() { return collective.getCommOperands().size(); }
+  bool canRunInPlace();
+  bool diesHere(Value operand);
+  FailureOr<Value> destination(unsigned index);
+  FailureOr<int64_t> groupSize();
+
+  CollectiveOpInterface collective;
+  SmallVector<Value> operands;
+  Operation *start, *last;
+  OpBuilder builder;
+};
+
+/// A value whose buffer is made in the program: writing to it costs no copy.
+bool isComputedHere(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  return isa<DestinationStyleOpInterface>(op) ||
+         (op->hasTrait<OpTrait::Elementwise>() && op->hasTrait<OpTrait::Vectorizable>());
+}
+
+/// Whether nobody reads the operand once the collective has started. Readers in other blocks are not looked at closer.
+bool Converter::diesHere(Value operand) {
+  return llvm::all_of(operand.getUsers(), [&](Operation *user) {
+    if (user == start || user == last || user == collective.getOperation())
+      return true;
+    return user->getBlock() == start->getBlock() && user->isBeforeInBlock(start);
+  });
+}
+
+bool Converter::canRunInPlace() {
+  CollectiveKind kind = collective.getCollectiveKind();
+  if (kind != CollectiveKind::AllReduce && kind != CollectiveKind::Broadcast)
+    return false;
+  llvm::SmallDenseSet<Value> distinct(operands.begin(), operands.end());
+  return distinct.size() == operands.size() && llvm::all_of(operands, [&](Value operand) {
+           return operand.getParentBlock() == start->getBlock() && isComputedHere(operand) && diesHere(operand);
+         });
+}
+
+/// Only asked for where shapes depend on it, so that groups are of one size.
+FailureOr<int64_t> Converter::groupSize() {
+  ModuleRanks ranks = moduleRanksAround(collective);
+  int64_t size = collective.getGroupsAttr().getGroupSize();
+  if (size == 0 && ranks.stated)
+    size = ranks.idsIn(collective.getIdSpace());
+  if (collective.getIdSpace() == IdSpace::ReplicaAndPartition)
+    size = ranks.stated ? size * ranks.partitions : 0;
+  if (size == 0)
+    return collective->emitOpError("groups, expected a known size where a result's size is dynamic, got ")
+           << collective.getGroupsAttr();
+  return size;
+}
+
+/// The destination of one result: a new tensor, or the init that the operation names.
+FailureOr<Value> Converter::destination(unsigned index) {
+  CollectiveKind kind = collective.getCollectiveKind();
+  if (kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather)
+    return operands[sentCount() + index];
+  auto type = cast<RankedTensorType>(collective.getCommResults()[index].getType());
+  auto dimOf = [&](StringRef name) {
+    auto dims = collective->getAttrOfType<DenseI64ArrayAttr>(name);
+    return dims ? dims[index] : int64_t(-1);
+  };
+  Location loc = collective.getLoc();
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    Value size = tensor::DimOp::create(builder, loc, operands[index], dim);
+    bool up = (kind == CollectiveKind::AllGather && dim == dimOf("dims")) || dim == dimOf("concat_dims");
+    bool down = ((kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Scatter) && dim == dimOf("dims")) ||
+                dim == dimOf("split_dims");
+    if (up != down) {
+      FailureOr<int64_t> group = groupSize();
+      if (failed(group))
+        return failure();
+      Value by = arith::ConstantIndexOp::create(builder, loc, *group);
+      size = up ? arith::MulIOp::create(builder, loc, size, by).getResult()
+                : arith::DivUIOp::create(builder, loc, size, by).getResult();
+    }
+    sizes.push_back(size);
+  }
+  return tensor::EmptyOp::create(builder, loc, type, sizes).getResult();
+}
+
+/// A slice of a larger tensor may not lie in one piece, which the runtime asks for: then it is copied.
+Value contiguous(OpBuilder &builder, Location loc, Value value) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return value;
+  // In one piece if only the first of the dimensions that are longer than one is cut.
+  RankedTensorType from = slice.getSourceType();
+  bool whole = from.hasStaticShape() && slice.hasUnitStride();
+  bool leading = true;
+  for (auto [dim, size] : llvm::enumerate(slice.getStaticSizes())) {
+    if (!leading && size != from.getDimSize(dim))
+      whole = false;
+    leading &= size == 1;
+  }
+  if (whole)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), value).getResult();
+}
+
+FailureOr<SmallVector<Value>> Converter::convert() {
+  Location loc = collective.getLoc();
+  CollectiveKind kind = collective.getCollectiveKind();
+  bool inPlace = canRunInPlace();
+  SmallVector<Value> inputs, inits;
+  for (Value &operand : MutableArrayRef(operands).take_front(sentCount()))
+    inputs.push_back(operand = contiguous(builder, loc, operand));
+  if (inPlace) {
+    std::swap(inputs, inits);
+  } else {
+    for (unsigned index = 0; index < collective.getCommResults().size(); ++index) {
+      FailureOr<Value> init = destination(index);
+      if (failed(init))
+        return failure();
+      inits.push_back(*init);
+    }
+  }
+  SmallVector<Type> types = {TokenType::get(builder.getContext())};
+  llvm::append_range(types, ValueRange(inits).getTypes());
+  OperationState state(loc, LaunchOp::getOperationName());
+  state.addOperands(inputs);
+  state.addOperands(inits);
+  state.addTypes(types);
+  LaunchOp::Properties &properties = state.getOrAddProperties<LaunchOp::Properties>();
+  properties.operandSegmentSizes = {int32_t(inputs.size()), int32_t(inits.size())};
+  properties.collective = CollectiveKindAttr::get(builder.getContext(), kind);
+  for (auto [name, target] : {std::pair("groups", "groups"), {"reduction", "reduction"}, {"accumulate", "accumulate"},
+                              {"dims", "dims"}, {"split_dims", "dims"}, {"concat_dims", "concat_dims"},
+                              {"root", "root"}, {"pairs", "pairs"}, {"peer", "peer"}, {"tag", "tag"},
+                              {"id_space", "id_space"}, {"channel", "channel"}, {"plan", "plan"}})
+    if (Attribute attr = collective->getAttr(name))
+      state.addAttribute(target, attr);
+  auto launch = cast<LaunchOp>(builder.create(state));
+  builder.setInsertionPoint(last);
+  auto finish = FinishOp::create(builder, last->getLoc(), launch.getResults().getTypes(), launch.getToken(), inputs,
+                                 launch.getResults());
+  return llvm::to_vector_of<Value>(finish.getResults());
+}
+
+struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
+  LogicalResult convertStart(StartOp start) {
+    SmallVector<WaitOp> waits;
+    for (Operation *user : start.getToken().getUsers()) {
+      auto wait = dyn_cast<WaitOp>(user);
+      if (!wait) {
+        auto diagnostic = start.emitOpError("token, expected to be waited for where it was made, got passed on");
+        diagnostic.attachNote(user->getLoc()) << "it is passed on here";
+        return diagnostic;
+      }
+      waits.push_back(wait);
+    }
+    // Of several waits each is on a path of its own: one launch, a finish at each.
+    Converter converter(start.getCollective(), start.getOperands(), start, waits.front());
+    auto results = converter.convert();
+    if (failed(results))
+      return failure();
+    LaunchOp launch = cast<FinishOp>(waits.front()->getPrevNode()).getLaunch();
+    for (WaitOp wait : ArrayRef(waits).drop_front()) {
+      OpBuilder builder(wait);
+      auto finish = FinishOp::create(builder, wait.getLoc(), launch.getResults().getTypes(), launch.getToken(),
+                                     launch.getInputs(), launch.getResults());
+      wait->replaceAllUsesWith(finish.getResults());
+      wait->erase();
+    }
+    waits.front()->replaceAllUsesWith(*results);
+    waits.front()->erase();
+    start->erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<Operation *> work;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<CollectiveOpInterface, StartOp>(op))
+        work.push_back(op);
+      return isa<StartOp>(op) ? WalkResult::skip() : WalkResult::advance();
+    });
+    bool failedOnce = false;
+    for (Operation *op : work) {
+      if (auto start = dyn_cast<StartOp>(op)) {
+        failedOnce |= failed(convertStart(start));
+        continue;
+      }
+      auto collective = cast<CollectiveOpInterface>(op);
+      auto results = Converter(collective, op->getOperands(), op, op).convert();
+      failedOnce |= failed(results);
+      if (failed(results))
+        continue;
+      op->replaceAllUsesWith(*results);
+      op->erase();
+    }
+    if (failedOnce)
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace mlir::braid

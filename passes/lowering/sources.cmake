@@ -1,0 +1,6 @@
+set(BRAID_LOWERING_SOURCES
+  lowering/PrepareCompute.cpp
+  lowering/Site.cpp
+  lowering/ToDestination.cpp
+  lowering/ToRuntime.cpp
+  lowering/VerifyInFlight.cpp)

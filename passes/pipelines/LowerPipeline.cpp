@@ -1,0 +1,47 @@
+//===- LowerPipeline.cpp - from collectives on tensors to the LLVM dialect --------------------------------------===//
+#include "braid/passes/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::braid {
+
+void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
+  // A stale plan is an error here: it would run something that nobody decided.
+  BraidVerifyPlanOptions verify;
+  verify.cluster = options.cluster;
+  manager.addPass(createBraidVerifyPlan(verify));
+
+  // Destinations before bufferization, which then sees what is in flight.
+  manager.addPass(createBraidToDestination());
+  manager.addNestedPass<func::FuncOp>(createBraidPrepareCompute());
+
+  // To buffers. Arguments and results of functions are plain contiguous memory.
+  manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  bufferization::buildBufferDeallocationPipeline(manager, bufferization::BufferDeallocationPipelineOptions());
+
+  // Trust nobody: not bufferization, and not where it frees.
+  manager.addPass(createBraidVerifyInFlight());
+  manager.addPass(createBraidToRuntime());
+
+  // The rest is upstream's.
+  manager.addPass(createConvertBufferizationToMemRefPass());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createConvertToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+} // namespace mlir::braid

@@ -1,0 +1,137 @@
+//===- BinomialTree.cpp - broadcast, reduce, gather and scatter on a binomial tree -------------------------------===//
+//
+// With v = (rank - root) mod n: the parent of v is v without its lowest set bit, its children are v + 2^j for all 2^j
+// below that bit (root: all), as far as they are below n. v and its descendants are v .. v + lowbit(v) - 1, cut at n:
+// consecutive ranks from the root on, cyclically.
+//
+//   n = 6, root 0:   0 -> 1, 2, 4;   2 -> 3;   4 -> 5
+//
+//   broadcast  receive from the parent, send to the children, the largest subtree first; S segments in a pipeline
+//   reduce     combine the children's sums, the smallest subtree first, send to the parent; S segments
+//   gather     receive each child's blocks, then send all blocks of the subtree to the parent
+//   scatter    receive the blocks of the subtree, then send each child its own
+//
+// With k channels the buffer has k S chunks (broadcast, reduce) or n blocks of k chunks (gather, scatter). Blocks that
+// wrap around rank n - 1, and those of more than one channel, travel in several messages.
+//
+//                      steps (chain of messages)   chunks on the wire                  bytes sent per rank, buffer of m
+//   broadcast, reduce  floor(log2 n)               k S (n-1)                           at most m floor(log2 n), or m
+//   gather, scatter    floor(log2 n)               k x sum of the ones in v, v < n     at most m/2 and a block
+//
+// Worked example, reduce, n = 4, root 0:  rank 3 sends d to 2, which sends c+d to 0; rank 1 sends b. 0: (b+a) + (d+c).
+//===------------------------------------------------------------------------------------------------------------===//
+#include "Algorithms.h"
+
+namespace braid::algorithms {
+
+static bool serves(Collective collective, int ranks) {
+  return ranks >= 1 && (collective == Collective::Broadcast || collective == Collective::Reduce ||
+                        collective == Collective::Gather || collective == Collective::Scatter);
+}
+
+namespace {
+
+/// One rank's place in the tree, and its program as it grows.
+struct Builder {
+  StepProgram &program;
+  int v, root, span; ///< span: descendants with itself, if none were cut; the root: a power of two >= n
+
+  Builder(StepProgram &program, int rank, int root) : program(program), root(root) {
+    int n = program.ranks;
+    v = (rank - root + n) % n;
+    span = v & -v;
+    if (v == 0)
+      for (span = 1; span < n;)
+        span *= 2;
+  }
+  int rankOf(int place) const { return (place + root) % program.ranks; }
+  int parent() const { return v - span; }
+  bool hasChild(int bit) const { return v + bit < program.ranks; }
+
+  void whole(Action action, int place, int chunk, int channel) {
+    program.steps.push_back({action, rankOf(place), chunk, 1, channel});
+  }
+
+  /// The blocks of the subtree of `place` that has at most `size` nodes.
+  void blocks(Action action, int peer, int place, int size) {
+    int n = program.ranks, k = program.channels;
+    if (place + size > n)
+      size = n - place;
+    for (int done = 0; done < size;) {
+      int first = rankOf(place + done), count = 1;
+      if (k == 1) // up to the last rank, then from rank 0 on
+        count = size - done < n - first ? size - done : n - first;
+      for (int channel = 0; channel < k; ++channel)
+        program.steps.push_back({action, rankOf(peer), first * k + channel, count, channel});
+      done += count;
+    }
+  }
+};
+
+} // namespace
+
+static StepProgram program(Collective collective, int ranks, int rank, const StepOptions &options) {
+  StepProgram result;
+  int k = options.channels, S = options.segments;
+  bool blocks = collective == Collective::Gather || collective == Collective::Scatter;
+  result.collective = collective;
+  result.ranks = ranks;
+  result.channels = k;
+  result.chunks = blocks ? ranks * k : k * S;
+  Builder tree(result, rank, options.root);
+  bool down = collective == Collective::Broadcast || collective == Collective::Scatter;
+  for (int segment = 0; segment < (blocks ? 1 : S); ++segment)
+    for (int channel = 0; channel < (blocks ? 1 : k); ++channel) {
+      int chunk = channel * S + segment;
+      if (down) {
+        if (tree.v > 0) {
+          if (blocks)
+            tree.blocks(Action::Receive, tree.parent(), tree.v, tree.span);
+          else
+            tree.whole(Action::Receive, tree.parent(), chunk, channel);
+        }
+        for (int bit = tree.span / 2; bit >= 1; bit /= 2)
+          if (tree.hasChild(bit)) {
+            if (blocks)
+              tree.blocks(Action::Send, tree.v + bit, tree.v + bit, bit);
+            else
+              tree.whole(Action::Send, tree.v + bit, chunk, channel);
+          }
+        continue;
+      }
+      for (int bit = 1; bit < tree.span; bit *= 2)
+        if (tree.hasChild(bit)) {
+          if (blocks)
+            tree.blocks(Action::Receive, tree.v + bit, tree.v + bit, bit);
+          else
+            tree.whole(Action::ReceiveReduce, tree.v + bit, chunk, channel);
+        }
+      if (tree.v > 0) {
+        if (blocks)
+          tree.blocks(Action::Send, tree.parent(), tree.v, tree.span);
+        else
+          tree.whole(Action::Send, tree.parent(), chunk, channel);
+      }
+    }
+  return result;
+}
+
+static int64_t steps(Collective collective, int ranks, const StepOptions &options) {
+  int log = 0;
+  while (ranks >>= 1)
+    ++log;
+  return log;
+}
+
+static int64_t wireChunks(Collective collective, int ranks, const StepOptions &options) {
+  if (collective == Collective::Broadcast || collective == Collective::Reduce)
+    return int64_t(options.channels) * options.segments * (ranks - 1);
+  int64_t hops = 0;
+  for (int v = 1; v < ranks; ++v)
+    hops += __builtin_popcount(unsigned(v));
+  return hops * options.channels;
+}
+
+Algorithm binomialTree() { return {"binomial_tree", serves, program, steps, wireChunks}; }
+
+} // namespace braid::algorithms

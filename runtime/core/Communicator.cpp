@@ -1,0 +1,377 @@
+//===- Communicator.cpp - ranks that operate together -------------------------------------------------------------===//
+#include "core/Communicator.h"
+#include "transports/Clock.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace braid::runtime {
+
+namespace {
+
+constexpr int collectiveLanes = 3072; ///< 0 is for announcements
+constexpr unsigned spinsBeforeFaults = 128, spinsBetweenFaults = 32;
+constexpr double lateWait = 50e-6; ///< seconds from start to wait that count as overlap
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+} // namespace
+
+Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int> members, const std::string &key,
+                             const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm) {
+  std::unique_ptr<Communicator> made(new Communicator());
+  made->me = int(std::find(members.begin(), members.end(), exchange->rank()) - members.begin());
+  made->exchange = std::move(exchange);
+  made->members = std::move(members);
+  made->key = key;
+  made->settings = options;
+  TransportContext context{*made->exchange,  made->members,   made->me,    key,
+                           options.deadline, options.profile, options.seed};
+  Outcome connected = makeTransport(options.transport, context, made->carrier);
+  if (!connected)
+    return {connected.status, "rank " + std::to_string(made->me) + ": " + connected.text};
+  for (int lane = 1; lane < collectiveLanes; ++lane)
+    made->freeLanes.insert(made->freeLanes.end(), lane);
+  made->told.resize(size_t(made->size()));
+  comm = std::move(made);
+  return {};
+}
+
+Communicator::~Communicator() {
+  thread.reset();
+  operations.clear(); // before the transport, which owns their memory
+}
+
+Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm) {
+  std::vector<int> chosen, jobRanks;
+  std::vector<char> seen(members.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (ranks[i] < 0 || ranks[i] >= size())
+      return {BRAID_INVALID,
+              "subset: expected ranks below " + std::to_string(size()) + ", got " + std::to_string(ranks[i])};
+    if (seen[size_t(ranks[i])]++)
+      return {BRAID_INVALID, "subset: expected each rank once, got " + std::to_string(ranks[i]) + " twice"};
+    chosen.push_back(ranks[i]);
+    jobRanks.push_back(members[size_t(ranks[i])]);
+  }
+  if (std::find(chosen.begin(), chosen.end(), me) == chosen.end())
+    return {BRAID_INVALID, "subset: expected to be called by its own ranks, got a call of rank " + std::to_string(me)};
+  std::string name = key + "/";
+  for (int rank : chosen)
+    name += std::to_string(rank) + ".";
+  name += std::to_string(subsets[chosen]++);
+  return create(exchange, jobRanks, name, settings, comm);
+}
+
+void *Communicator::allocate(size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return carrier->allocate(bytes);
+}
+
+void Communicator::release(void *memory) {
+  std::lock_guard<std::mutex> lock(mutex);
+  carrier->release(memory);
+}
+
+Outcome Communicator::takeLanes(const Request &request, size_t count, std::vector<int> &lanes) {
+  if (request.pointToPoint()) {
+    lanes = {collectiveLanes + request.tag};
+    return {};
+  }
+  if (freeLanes.size() < count)
+    return {BRAID_UNSUPPORTED, request.title() + ": expected at most " + std::to_string(collectiveLanes - 1) +
+                                   " lanes of planned operations, got more"};
+  for (; count; --count) {
+    lanes.push_back(*freeLanes.begin());
+    freeLanes.erase(freeLanes.begin());
+  }
+  return {};
+}
+
+Outcome Communicator::plan(const braid_op_options &options, Operation *&operation) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!failure)
+    return failure;
+  Request request;
+  Outcome done = readRequest(options, me, size(), request);
+  if (!done)
+    return {done.status, "rank " + std::to_string(me) + ": " + done.text};
+  Plan plan;
+  done = makePlan(request, *carrier, plan);
+  std::vector<int> lanes;
+  if (done)
+    done = takeLanes(request, plan.lanes.size(), lanes);
+  if (!done) {
+    for (void *memory : plan.memory)
+      carrier->release(memory);
+    return {done.status, "rank " + std::to_string(me) + ": " + request.title() + ": " + done.text};
+  }
+  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(lanes), ordinals++);
+  operation = made.get();
+  operations.insert(std::move(made));
+  return {};
+}
+
+Outcome Communicator::start(Operation &operation) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!failure)
+    return failure;
+  if (operation.state != Operation::Idle)
+    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
+                               ": expected it to be awaited before it is started again"};
+  Operation *turnOf = nullptr;
+  if (operation.request.pointToPoint())
+    for (Operation *other : active)
+      if (other->request.collective == operation.request.collective && other->request.peer == operation.request.peer &&
+          other->request.tag == operation.request.tag)
+        turnOf = other;
+  operation.startedAt = size() > 1 ? seconds() : 0;
+  active.push_back(&operation);
+  operation.start(turnOf);
+  progress();
+  if (operation.overlaps && operation.state != Operation::Done) {
+    Clock *clock = carrier->clock();
+    if (!thread && !(clock && std::strcmp(clock->name(), "virtual") == 0))
+      thread = std::make_unique<ProgressThread>(*this);
+    if (thread)
+      thread->wake();
+  }
+  return failure;
+}
+
+bool Communicator::progress() {
+  bool moved = (agreeing || unsaid) && talk();
+  carrier->progress();
+  for (size_t i = 0; i < active.size();) {
+    Operation *operation = active[i];
+    moved |= operation->progress();
+    if (!failure)
+      return moved;
+    if (operation->state != Operation::Done) {
+      ++i;
+      continue;
+    }
+    active.erase(active.begin() + long(i));
+    for (Operation *other : active)
+      if (other->turnOf == operation)
+        other->turnOf = nullptr;
+  }
+  return moved;
+}
+
+Outcome Communicator::drive(Operation &operation) {
+  double since = 0;
+  unsigned spins = 0;
+  while (operation.state != Operation::Done) {
+    if (!failure)
+      return failure;
+    if (progress()) {
+      spins = 0;
+      since = 0;
+      continue;
+    }
+    if (Clock *clock = carrier->clock()) {
+      double wake = -1;
+      for (Operation *each : active)
+        if (double time = each->wakeTime(); time >= 0 && (wake < 0 || time < wake))
+          wake = time;
+      if (wake >= 0)
+        clock->wakeAt(wake);
+    }
+    carrier->idle(spins++);
+    if (spins < spinsBeforeFaults || spins % spinsBetweenFaults)
+      continue;
+    if (progress()) { // what a rank did before it died counts
+      spins = 0;
+      since = 0;
+      continue;
+    }
+    lookForFaults();
+    double now = seconds();
+    if (since == 0)
+      since = now;
+    else if (now - since > settings.deadline && failure) {
+      char limit[32];
+      std::snprintf(limit, sizeof limit, "%g s", settings.deadline);
+      fail(BRAID_TIMEOUT, operation.request.title() + ": " + operation.waitsFor() + " within " + limit);
+    }
+  }
+  operation.state = Operation::Idle;
+  return {};
+}
+
+void Communicator::lookForFaults() {
+  Fault fault = carrier->fault();
+  if (!fault || !failure)
+    return;
+  std::string who = fault.peer >= 0 ? "rank " + std::to_string(fault.peer) : "the transport";
+  std::string during = active.empty() ? "" : active[0]->request.title() + ": " + active[0]->waitsFor() + ": ";
+  switch (fault.kind) {
+  case Fault::PeerDied:
+    return fail(BRAID_PEER_DIED, during + who + " died: " + fault.what, false);
+  case Fault::Aborted:
+    return fail(BRAID_ABORTED, during + who + " gave up: " + fault.what, false);
+  default:
+    return fail(BRAID_SYSTEM, during + who + ": " + fault.what);
+  }
+}
+
+Outcome Communicator::wait(Operation &operation) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (operation.state == Operation::Idle)
+    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
+                               ": expected it to be started, got a wait"};
+  if (operation.state != Operation::Done && size() > 1) {
+    bool late = seconds() - operation.startedAt > lateWait;
+    if (progress() && late) // steps had been waiting for somebody to take them
+      operation.overlaps = true;
+    else if (!late)
+      operation.overlaps = false;
+  }
+  return drive(operation);
+}
+
+Outcome Communicator::test(Operation &operation, bool &done) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (operation.state == Operation::Idle)
+    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
+                               ": expected it to be started, got a test"};
+  if (operation.state != Operation::Done && failure && !progress() && ++tests % 64 == 0)
+    lookForFaults();
+  done = operation.state == Operation::Done;
+  if (done)
+    operation.state = Operation::Idle;
+  return done ? Outcome() : failure;
+}
+
+Outcome Communicator::destroy(Operation *operation) {
+  std::lock_guard<std::mutex> lock(mutex);
+  bool inFlight = std::find(active.begin(), active.end(), operation) != active.end();
+  if (inFlight && failure)
+    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation->request.title() +
+                               ": expected it to be awaited before it is destroyed"};
+  active.erase(std::remove(active.begin(), active.end(), operation), active.end());
+  if (!operation->request.pointToPoint())
+    freeLanes.insert(operation->laneNumbers.begin(), operation->laneNumbers.end());
+  auto found = std::find_if(operations.begin(), operations.end(), [&](auto &own) { return own.get() == operation; });
+  if (found != operations.end())
+    operations.erase(found);
+  return {};
+}
+
+Outcome Communicator::agree(uint64_t hash) {
+  if (!hashes) {
+    hashesOfAll.resize(size_t(size()));
+    braid_buffer buffer = {&ownHash, hashesOfAll.data(), 1, size_t(size())};
+    braid_op_options options = {};
+    options.size = sizeof options;
+    options.collective = BRAID_ALL_GATHER;
+    options.type = BRAID_U64;
+    options.tensors = 1;
+    options.buffers = &buffer;
+    options.name = "agree";
+    Outcome planned = plan(options, hashes);
+    if (!planned)
+      return planned;
+  }
+  ownHash = hash;
+  Outcome done = start(*hashes);
+  if (done)
+    done = wait(*hashes);
+  for (int rank = 1; done && rank < size(); ++rank)
+    if (hashesOfAll[size_t(rank)] != hashesOfAll[0]) {
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "rank %d: agree: expected the hash of rank 0, %016llx, on all ranks, got %016llx from rank %d", me,
+                    (unsigned long long)hashesOfAll[0], (unsigned long long)hashesOfAll[size_t(rank)], rank);
+      return {BRAID_MISMATCH, text};
+    }
+  return done;
+}
+
+Outcome Communicator::abort(const std::string &why) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (failure)
+    fail(BRAID_ABORTED, why.empty() ? "aborted" : why);
+  return {};
+}
+
+void Communicator::fail(braid_status status, const std::string &text, bool tell) {
+  failure = {status, "rank " + std::to_string(me) + ": " + text};
+  if (tell)
+    carrier->abort(failure.text);
+}
+
+uint64_t Communicator::announce(const Operation &operation) {
+  Announcement announcement = {};
+  announcement.hash = operation.request.hash();
+  std::strncpy(announcement.text, operation.request.signature().c_str(), sizeof announcement.text - 1);
+  said.push_back(announcement);
+  ++agreeing;
+  return announced++;
+}
+
+/// Sends and takes announcements. True: something moved.
+bool Communicator::talk() {
+  bool moved = false;
+  uint64_t end = saidFirst + said.size(), taken = end;
+  unsaid = false;
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer == me)
+      continue;
+    Told &t = told[size_t(peer)];
+    while (t.offered < end && carrier->offer(peer, 0, &said[t.offered - saidFirst], sizeof(Announcement))) {
+      ++t.offered;
+      moved = true;
+    }
+    unsaid |= t.offered < end;
+    taken = std::min(taken, carrier->accepted(peer, 0));
+    Message message;
+    while (carrier->peek(peer, 0, message)) {
+      Announcement heard = {};
+      std::memcpy(&heard, message.data, std::min(message.bytes, sizeof heard));
+      t.heard.push_back(heard);
+      carrier->accept(peer, 0);
+      moved = true;
+    }
+  }
+  for (; saidFirst < taken; ++saidFirst)
+    said.pop_front();
+  return moved;
+}
+
+bool Communicator::agreedOn(const Operation &operation, uint64_t number) {
+  for (int peer = 0; peer < size(); ++peer) {
+    const Told &t = told[size_t(peer)];
+    if (peer != me && t.first + t.heard.size() <= number)
+      return false;
+  }
+  uint64_t own = operation.request.hash();
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer == me)
+      continue;
+    Told &t = told[size_t(peer)];
+    Announcement &heard = t.heard[size_t(number - t.first)];
+    if (heard.hash != own) {
+      heard.text[sizeof heard.text - 1] = 0;
+      fail(BRAID_MISMATCH, "operation " + std::to_string(number) + ": expected " + operation.request.signature() +
+                               " on all ranks, got " + heard.text + " on rank " + std::to_string(peer));
+      return false;
+    }
+    while (t.first <= number) { // operations agree in the order of their numbers
+      t.heard.pop_front();
+      ++t.first;
+    }
+  }
+  --agreeing;
+  return true;
+}
+
+std::string Communicator::notAgreed(uint64_t number) const {
+  for (int peer = 0; peer < size(); ++peer)
+    if (peer != me && told[size_t(peer)].first + told[size_t(peer)].heard.size() <= number)
+      return "rank " + std::to_string(peer) + " has not started it";
+  return "nothing";
+}
+
+} // namespace braid::runtime

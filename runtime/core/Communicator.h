@@ -1,0 +1,115 @@
+//===- Communicator.h - ranks that operate together ---------------------------------------------------------------===//
+//
+// Owns the transport, hands out its lanes in the order in which operations are planned (all ranks plan in one order, so
+// they agree without talking), and drives the operations in flight. Once it has failed it stays failed.
+//
+// Lanes of the transport:   0 what operations are (see announce)   1 .. 3071 collectives   3072 .. 4095 send and recv, by tag
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_COMMUNICATOR_H
+#define BRAID_RUNTIME_CORE_COMMUNICATOR_H
+
+#include "core/Operation.h"
+#include "core/Progress.h"
+#include "core/Transports.h"
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace braid::runtime {
+
+struct CommunicatorOptions {
+  std::string transport, profile;
+  uint64_t seed = 0;
+  double deadline = 60;
+};
+
+class Communicator {
+public:
+  /// Of the job's ranks `members`, in this order; the exchange's rank is among them. `key`: unique in the exchange.
+  static Outcome create(std::shared_ptr<Exchange> exchange, std::vector<int> members, const std::string &key,
+                        const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm);
+  ~Communicator();
+
+  int rank() const { return me; }
+  int size() const { return int(members.size()); }
+  Transport &transport() { return *carrier; }
+
+  Outcome subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm);
+  Outcome agree(uint64_t hash);
+  Outcome abort(const std::string &why);
+  void *allocate(size_t bytes);
+  void release(void *memory);
+
+  Outcome plan(const braid_op_options &options, Operation *&operation);
+  Outcome start(Operation &operation);
+  Outcome wait(Operation &operation);
+  Outcome test(Operation &operation, bool &done);
+  Outcome destroy(Operation *operation);
+  /// Whether it has ended, without driving it.
+  bool ended(const Operation &operation) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return operation.state == Operation::Done;
+  }
+  size_t planned() const { return operations.size() - (hashes ? 1 : 0); }
+
+  // For operations.
+  void fail(braid_status status, const std::string &text, bool tell = true);
+  /// Tells all ranks, once for each operation and at its first start, what the operation is; gives its number.
+  uint64_t announce(const Operation &operation);
+  /// Whether all ranks have said the same for this number. A difference fails the communicator.
+  bool agreedOn(const Operation &operation, uint64_t number);
+  std::string notAgreed(uint64_t number) const;
+
+private:
+  friend class ProgressThread;
+  Communicator() = default;
+
+  bool progress();
+  Outcome drive(Operation &operation);
+  void lookForFaults();
+  bool talk();
+  Outcome takeLanes(const Request &request, size_t count, std::vector<int> &lanes);
+  Outcome failedHere() const { return failure; }
+
+  /// What a rank says about an operation, one message on lane 0.
+  struct Announcement {
+    uint64_t hash;
+    char text[104];
+  };
+  struct Told {
+    std::deque<Announcement> heard; ///< from a peer, from number `first` on
+    uint64_t first = 0;
+    uint64_t offered = 0; ///< of ours, to the peer
+  };
+
+  std::shared_ptr<Exchange> exchange;
+  std::vector<int> members;
+  int me = 0;
+  std::string key;
+  CommunicatorOptions settings;
+  std::unique_ptr<Transport> carrier;
+  std::map<std::vector<int>, int> subsets;
+
+  std::mutex mutex; ///< of everything below: the caller's thread and the progress thread
+  Outcome failure;
+  std::set<std::unique_ptr<Operation>> operations;
+  std::vector<Operation *> active; ///< in the order of their starts
+  std::set<int> freeLanes;
+  uint64_t ordinals = 0;
+  std::deque<Announcement> said;
+  uint64_t saidFirst = 0, announced = 0;
+  std::vector<Told> told;
+  bool unsaid = false; ///< an announcement was not taken by the transport yet
+  unsigned tests = 0;
+  int agreeing = 0; ///< operations in flight that wait for announcements
+
+  Operation *hashes = nullptr; ///< of agree
+  std::vector<uint64_t> hashesOfAll;
+  uint64_t ownHash = 0;
+  std::unique_ptr<ProgressThread> thread;
+};
+
+} // namespace braid::runtime
+
+#endif

@@ -1,0 +1,238 @@
+//===- Operation.cpp - executes a plan ----------------------------------------------------------------------------===//
+#include "core/Operation.h"
+#include "core/Communicator.h"
+#include "transports/Clock.h"
+#include <cstring>
+
+namespace braid::runtime {
+
+namespace {
+
+void execute(const std::vector<Copy> &copies) {
+  for (const Copy &copy : copies) {
+    if (copy.from)
+      std::memcpy(copy.to, copy.from, copy.bytes);
+    else
+      std::memset(copy.to, 0, copy.bytes);
+  }
+}
+
+} // namespace
+
+Operation::Operation(Communicator &comm, Request asked, Plan made, std::vector<int> lanes, uint64_t ordinal)
+    : request(std::move(asked)), laneNumbers(std::move(lanes)), comm(comm), transport(comm.transport()),
+      plan(std::move(made)), lane(plan.lanes.size()), ordinal(ordinal) {
+  for (size_t i = 0; i < lane.size(); ++i)
+    lane[i].out.resize(plan.lanes[i].outboxes.size());
+  agreed = request.pointToPoint() || request.ranks == 1;
+}
+
+Operation::~Operation() {
+  for (void *memory : plan.memory)
+    transport.release(memory);
+}
+
+void Operation::start(Operation *before) {
+  execute(plan.before);
+  copied = false;
+  lanesLeft = lane.size();
+  turnOf = before;
+  state = Queued;
+  if (!agreed)
+    agreement = comm.announce(*this);
+}
+
+/// The operation is next on its lanes: counts from here.
+void Operation::launch() {
+  Clock *clock = transport.clock();
+  double launched = clock ? clock->launched() : 0;
+  for (size_t i = 0; i < lane.size(); ++i) {
+    LaneState &l = lane[i];
+    l.next = 0;
+    l.done = false;
+    l.notBefore = launched;
+    for (size_t o = 0; o < l.out.size(); ++o)
+      l.out[o] = {0, 0, transport.accepted(plan.lanes[i].outboxes[o].peer, laneNumbers[i])};
+    transport.mark(laneNumbers[i], executions, ordinal);
+  }
+  ++executions;
+  state = Running;
+}
+
+bool Operation::progress() {
+  bool moved = false;
+  if (state == Queued) {
+    if (turnOf)
+      return false;
+    state = Agreeing;
+    moved = true;
+  }
+  if (state == Agreeing) {
+    if (!agreed && !comm.agreedOn(*this, agreement))
+      return moved;
+    agreed = true;
+    launch();
+    moved = true;
+  }
+  if (state != Running)
+    return moved;
+  for (size_t i = 0; i < lane.size(); ++i)
+    if (!lane[i].done)
+      moved |= progressLane(i);
+  if (!copied) { // messages first: others wait for them
+    copied = true;
+    execute(plan.during);
+  }
+  if (lanesLeft == 0 && state == Running) {
+    finish();
+    return true;
+  }
+  return moved;
+}
+
+bool Operation::progressLane(size_t index) {
+  LaneState &l = lane[index];
+  const PlannedLane &planned = plan.lanes[index];
+  bool moved = false;
+  if (l.notBefore > 0) {
+    if (transport.clock()->now() < l.notBefore)
+      return false;
+    l.notBefore = 0;
+  }
+  for (size_t o = 0; o < l.out.size(); ++o)
+    if (l.out[o].offered < l.out[o].sent)
+      moved |= pump(index, o);
+  while (l.next < planned.steps.size() && l.notBefore == 0) {
+    const PlannedStep &step = planned.steps[l.next];
+    if (step.kind == PlannedStep::Send) {
+      if (step.to)
+        std::memcpy(step.to, step.mine, step.bytes);
+      ++l.out[size_t(step.outbox)].sent;
+      pump(index, size_t(step.outbox));
+    } else if (!take(index, step)) {
+      return moved;
+    }
+    ++l.next;
+    moved = true;
+  }
+  if (l.next < planned.steps.size())
+    return moved;
+  for (size_t o = 0; o < l.out.size(); ++o) {
+    const Outbox &outbox = planned.outboxes[o];
+    if (l.out[o].offered < outbox.messages.size() ||
+        transport.accepted(outbox.peer, laneNumbers[index]) < l.out[o].base + outbox.messages.size())
+      return moved;
+  }
+  if (l.notBefore > 0)
+    return moved; // the last reduction takes its time
+  l.done = true;
+  --lanesLeft;
+  return true;
+}
+
+/// Offers what steps have sent, as far as the transport takes it.
+bool Operation::pump(size_t index, size_t outbox) {
+  OutState &out = lane[index].out[outbox];
+  const Outbox &planned = plan.lanes[index].outboxes[outbox];
+  bool moved = false;
+  while (out.offered < out.sent) {
+    const OutMessage &message = planned.messages[out.offered];
+    if (!transport.offer(planned.peer, laneNumbers[index], message.data, message.bytes))
+      break;
+    ++out.offered;
+    moved = true;
+  }
+  return moved;
+}
+
+/// Whether everybody has read what the step overwrites.
+bool Operation::clear(size_t index, const PlannedStep &step) {
+  const LaneState &l = lane[index];
+  for (int i = step.firstHazard; i < step.firstHazard + step.hazards; ++i) {
+    const Hazard &hazard = plan.hazards[size_t(i)];
+    const OutState &out = l.out[size_t(hazard.outbox)];
+    int peer = plan.lanes[index].outboxes[size_t(hazard.outbox)].peer;
+    if (transport.accepted(peer, laneNumbers[index]) < out.base + hazard.messages)
+      return false;
+  }
+  return true;
+}
+
+bool Operation::take(size_t index, const PlannedStep &step) {
+  LaneState &l = lane[index];
+  if (step.kind == PlannedStep::Combine) {
+    if (!clear(index, step))
+      return false;
+    if (step.count)
+      plan.combine(step.to, step.mine, step.other, step.count);
+    if (Clock *clock = transport.clock())
+      l.notBefore = clock->reduced(step.bytes);
+    return true;
+  }
+  Message message;
+  if (!transport.peek(step.peer, laneNumbers[index], message) || !clear(index, step) || !checkSize(step, message))
+    return false;
+  if (step.count) {
+    if (step.kind == PlannedStep::Receive)
+      std::memcpy(step.to, message.data, step.bytes);
+    else
+      plan.combine(step.to, message.data, step.mine, step.count);
+  }
+  transport.accept(step.peer, laneNumbers[index]);
+  if (step.kind == PlannedStep::Reduce)
+    if (Clock *clock = transport.clock())
+      l.notBefore = clock->reduced(step.bytes);
+  return true;
+}
+
+bool Operation::checkSize(const PlannedStep &step, const Message &message) {
+  if (message.bytes == step.bytes)
+    return true;
+  comm.fail(BRAID_MISMATCH, request.title() + ", step " + std::to_string(step.number) + ": expected " +
+                                std::to_string(step.bytes) + " bytes from rank " + std::to_string(step.peer) +
+                                ", got " + std::to_string(message.bytes) + "; do the ranks ask for the same?");
+  return false;
+}
+
+void Operation::finish() {
+  execute(plan.settle);
+  for (const Quotient &quotient : plan.averages)
+    divide(request.type, quotient.data, quotient.count, request.ranks);
+  execute(plan.after);
+  state = Done;
+}
+
+std::string Operation::waitsFor() const {
+  if (state == Queued)
+    return "waits for an earlier " + turnOf->request.title();
+  if (state == Agreeing)
+    return comm.notAgreed(agreement);
+  for (size_t i = 0; i < lane.size(); ++i) {
+    const LaneState &l = lane[i];
+    if (l.done)
+      continue;
+    if (l.next < plan.lanes[i].steps.size()) {
+      const PlannedStep &step = plan.lanes[i].steps[l.next];
+      Message message;
+      if (step.kind != PlannedStep::Combine && !transport.peek(step.peer, laneNumbers[i], message))
+        return "step " + std::to_string(step.number) + ": nothing from rank " + std::to_string(step.peer);
+    }
+    for (size_t o = 0; o < l.out.size(); ++o) {
+      int peer = plan.lanes[i].outboxes[o].peer;
+      if (transport.accepted(peer, laneNumbers[i]) < l.out[o].base + l.out[o].sent)
+        return "rank " + std::to_string(peer) + " has not taken what was sent to it";
+    }
+  }
+  return "nothing";
+}
+
+double Operation::wakeTime() const {
+  double earliest = -1;
+  if (state == Running)
+    for (const LaneState &l : lane)
+      if (!l.done && l.notBefore > 0 && (earliest < 0 || l.notBefore < earliest))
+        earliest = l.notBefore;
+  return earliest;
+}
+
+} // namespace braid::runtime

@@ -1,0 +1,73 @@
+//===- Operation.h - a planned operation and its execution --------------------------------------------------------===//
+//
+// A start arms the plan's lanes; progress executes what can be executed without waiting, and is called for all operations
+// in flight by whoever waits for one of them. Nothing is allocated between start and the end.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_OPERATION_H
+#define BRAID_RUNTIME_CORE_OPERATION_H
+
+#include "core/Plan.h"
+
+namespace braid::runtime {
+
+class Communicator;
+
+class Operation {
+public:
+  Operation(Communicator &comm, Request request, Plan plan, std::vector<int> lanes, uint64_t ordinal);
+  ~Operation();
+  Operation(const Operation &) = delete;
+  Operation &operator=(const Operation &) = delete;
+
+  /// `turnOf`: an operation that uses the same lane and has to end first (send, recv); null: none.
+  void start(Operation *turnOf);
+  /// Executes what can be executed. True: something moved. Errors go to the communicator.
+  bool progress();
+
+  enum State { Idle, Queued, Agreeing, Running, Done };
+  State state = Idle;
+  Operation *turnOf = nullptr;
+  double startedAt = 0;  ///< seconds
+  bool overlaps = false; ///< it is awaited late: the progress thread drives it
+  Request request;
+  const std::vector<int> laneNumbers; ///< on the transport
+
+  /// "step 3: nothing from rank 2": what it waits for.
+  std::string waitsFor() const;
+  /// Earliest time of the transport's clock at which a lane goes on; negative: none waits for a time.
+  double wakeTime() const;
+
+private:
+  struct OutState {
+    size_t sent = 0, offered = 0; ///< by the steps; to the transport
+    uint64_t base = 0;            ///< accepted before this execution
+  };
+  struct LaneState {
+    size_t next = 0;
+    bool done = false;
+    double notBefore = 0; ///< of the transport's clock
+    std::vector<OutState> out;
+  };
+
+  void launch();
+  bool progressLane(size_t index);
+  bool pump(size_t index, size_t outbox);
+  bool clear(size_t index, const PlannedStep &step);
+  bool take(size_t index, const PlannedStep &step);
+  bool checkSize(const PlannedStep &step, const Message &message);
+  void finish();
+
+  Communicator &comm;
+  Transport &transport;
+  Plan plan;
+  std::vector<LaneState> lane;
+  size_t lanesLeft = 0;
+  bool copied = false; ///< plan.during is done
+  bool agreed = false; ///< the ranks have compared what this operation is
+  uint64_t agreement = 0;
+  uint64_t ordinal, executions = 0;
+};
+
+} // namespace braid::runtime
+
+#endif

@@ -1,0 +1,82 @@
+//===- Plan.h - a step program with addresses ---------------------------------------------------------------------===//
+//
+// Made once for each operation: the steps of this rank with pointers and sizes, in lanes that are independent, and the
+// copies before and after. Executing it allocates nothing and decides nothing (Operation.h).
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_PLAN_H
+#define BRAID_RUNTIME_CORE_PLAN_H
+
+#include "core/Request.h"
+#include "reduce/Reduce.h"
+#include "transports/Transport.h"
+
+namespace braid::runtime {
+
+/// What a rank does next on a lane.
+struct PlannedStep {
+  enum Kind : uint8_t { Send, Receive, Reduce, Combine } kind;
+  int outbox = -1;             ///< Send: index in the lane's outboxes
+  int peer = 0;                ///< Receive, Reduce
+  char *to = nullptr;          ///< where the result goes; Send: null, or where the message is copied to
+  const char *mine = nullptr;  ///< Reduce, Combine: what is there so far; Send: what is copied
+  const char *other = nullptr; ///< Combine: the rank's operand
+  size_t bytes = 0, count = 0;
+  int firstHazard = 0, hazards = 0; ///< messages that must have been accepted before `to` is written
+  int number = 0;                   ///< of the step in the program, for errors
+};
+
+/// The first `messages` messages to an outbox.
+struct Hazard {
+  int outbox;
+  uint64_t messages;
+};
+
+struct OutMessage {
+  const char *data;
+  size_t bytes;
+};
+
+/// What a lane sends to one peer, in order.
+struct Outbox {
+  int peer;
+  std::vector<OutMessage> messages;
+};
+
+struct PlannedLane {
+  std::vector<PlannedStep> steps;
+  std::vector<Outbox> outboxes;
+};
+
+struct Copy {
+  char *to;
+  const char *from; ///< null: zeros
+  size_t bytes;
+};
+
+struct Quotient {
+  char *data;
+  size_t count;
+};
+
+struct Plan {
+  std::vector<PlannedLane> lanes;
+  std::vector<Hazard> hazards;
+  std::vector<Copy> before; ///< before the first step: packing, copies of operands
+  std::vector<Copy> during; ///< any time: a rank's own part of a result
+  // When all steps are done and all messages accepted, in this order:
+  std::vector<Copy> settle; ///< from scratch to results, and zeros
+  std::vector<Quotient> averages;
+  std::vector<Copy> after;    ///< unpacking
+  std::vector<void *> memory; ///< of the transport, to be released
+  Combine combine = nullptr;
+};
+
+/// Tensors below this many bytes travel together in a bucket.
+constexpr size_t packedBelow = 32 << 10;
+
+/// On failure the memory that was taken is in plan.memory all the same.
+Outcome makePlan(const Request &request, Transport &transport, Plan &plan);
+
+} // namespace braid::runtime
+
+#endif

@@ -1,0 +1,326 @@
+//===- Request.cpp - checks what is asked for ---------------------------------------------------------------------===//
+#include "core/Request.h"
+#include "core/Defaults.h"
+#include "reduce/Reduce.h"
+#include <algorithm>
+#include <cstring>
+
+namespace braid::runtime {
+
+using algorithms::Collective;
+
+algorithms::Collective kindOf(braid_collective collective) {
+  switch (collective) {
+  case BRAID_ALL_REDUCE:
+    return Collective::AllReduce;
+  case BRAID_REDUCE_SCATTER:
+    return Collective::ReduceScatter;
+  case BRAID_ALL_GATHER:
+    return Collective::AllGather;
+  case BRAID_ALL_TO_ALL:
+    return Collective::AllToAll;
+  case BRAID_BROADCAST:
+    return Collective::Broadcast;
+  case BRAID_REDUCE:
+    return Collective::Reduce;
+  case BRAID_GATHER:
+    return Collective::Gather;
+  case BRAID_SCATTER:
+    return Collective::Scatter;
+  case BRAID_BARRIER:
+    return Collective::Barrier;
+  default:
+    return Collective::Permute;
+  }
+}
+
+const char *name(braid_collective collective) {
+  return collective == BRAID_SEND ? "send" : collective == BRAID_RECV ? "recv" : algorithms::name(kindOf(collective));
+}
+
+size_t Request::bytes() const {
+  size_t sum = 0;
+  for (const Tensor &tensor : tensors)
+    sum += tensor.count * size_t(blocks) * elementBytes;
+  return sum;
+}
+
+std::string Request::title() const {
+  return std::string(runtime::name(collective)) + (name.empty() ? "" : " '" + name + "'");
+}
+
+std::string Request::signature() const {
+  std::string text = title();
+  if (reduces())
+    text += std::string(" ") + runtime::name(reduction);
+  if (collective == BRAID_BROADCAST || collective == BRAID_REDUCE || collective == BRAID_GATHER ||
+      collective == BRAID_SCATTER)
+    text += " root " + std::to_string(options.root);
+  text += " of ";
+  for (size_t i = 0; i < tensors.size() && i < 3; ++i)
+    text += (i ? "+" : "") + std::to_string(tensors[i].count * size_t(blocks));
+  if (tensors.size() > 3)
+    text += "+... (" + std::to_string(tensors.size()) + " tensors)";
+  text += std::string(" ") + runtime::name(type);
+  if (algorithm)
+    text += " by " + algorithm->name + " x" + std::to_string(options.channels);
+  return text;
+}
+
+uint64_t Request::hash() const {
+  uint64_t h = 0xcbf29ce484222325ull; // FNV-1a
+  auto mix = [&](const void *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i)
+      h = (h ^ static_cast<const unsigned char *>(data)[i]) * 0x100000001b3ull;
+  };
+  auto number = [&](uint64_t value) { mix(&value, sizeof value); };
+  number(collective);
+  number(type);
+  number(reduces() ? reduction : 0);
+  number(uint64_t(options.root));
+  number(uint64_t(options.channels));
+  number(uint64_t(options.segments));
+  if (algorithm)
+    mix(algorithm->name.data(), algorithm->name.size());
+  for (const Tensor &tensor : tensors)
+    number(tensor.count);
+  for (auto [from, to] : options.pairs)
+    number(uint64_t(from) << 32 | uint64_t(to));
+  return h;
+}
+
+namespace {
+
+struct Reader {
+  const braid_op_options &options;
+  Request &request;
+  std::string what; ///< "all_reduce 'x': "
+
+  Outcome invalid(const std::string &text) const { return {BRAID_INVALID, what + text}; }
+
+  Outcome read() {
+    if (unsigned(options.collective) > BRAID_BARRIER)
+      return {BRAID_INVALID, "collective: expected one of braid_collective, got " + std::to_string(options.collective)};
+    request.collective = options.collective;
+    request.name = options.name ? options.name : "";
+    what = request.title() + ": ";
+    int n = request.ranks, me = request.me;
+    request.type = options.type;
+    request.elementBytes = sizeOf(options.type);
+    if (!request.elementBytes)
+      return invalid("expected one of braid_type as type, got " + std::to_string(options.type));
+    request.reduction = options.reduction;
+    if (request.reduces() && !combiner(options.type, options.reduction)) {
+      if (unsigned(options.reduction) > BRAID_XOR)
+        return invalid("expected one of braid_reduction, got " + std::to_string(options.reduction));
+      return invalid(std::string("expected a reduction of ") + runtime::name(options.type) + ", got " +
+                     runtime::name(options.reduction));
+    }
+    bool root = false; // this rank is the root
+    switch (options.collective) {
+    case BRAID_BROADCAST:
+    case BRAID_REDUCE:
+    case BRAID_GATHER:
+    case BRAID_SCATTER:
+      if (options.root < 0 || options.root >= n)
+        return invalid("expected a root below " + std::to_string(n) + ", got " + std::to_string(options.root));
+      request.options.root = options.root;
+      root = options.root == me;
+      break;
+    default:
+      break;
+    }
+    BlockRange none, all{0, n}, own{me, 1}, whole{0, 1};
+    switch (options.collective) {
+    case BRAID_ALL_REDUCE:
+    case BRAID_PERMUTE:
+      shape(1, whole, whole);
+      break;
+    case BRAID_BROADCAST:
+      shape(1, root ? whole : none, whole);
+      break;
+    case BRAID_REDUCE:
+      shape(1, whole, root ? whole : none);
+      break;
+    case BRAID_REDUCE_SCATTER:
+      shape(n, all, own);
+      break;
+    case BRAID_ALL_GATHER:
+      shape(n, own, all);
+      break;
+    case BRAID_ALL_TO_ALL:
+      shape(n, all, all);
+      break;
+    case BRAID_GATHER:
+      shape(n, own, root ? all : none);
+      break;
+    case BRAID_SCATTER:
+      shape(n, root ? all : none, own);
+      break;
+    case BRAID_SEND:
+      shape(1, whole, none);
+      break;
+    case BRAID_RECV:
+      shape(1, none, whole);
+      break;
+    case BRAID_BARRIER:
+      shape(1, none, none);
+      break;
+    }
+    Outcome done = tensors();
+    if (done && options.collective == BRAID_PERMUTE)
+      done = pairs();
+    if (done && request.pointToPoint())
+      return partner();
+    return done ? algorithm() : done;
+  }
+
+  void shape(int blocks, BlockRange in, BlockRange out) {
+    request.blocks = blocks;
+    request.in = in;
+    request.out = out;
+  }
+
+  Outcome tensors() {
+    if (options.collective == BRAID_BARRIER) {
+      if (options.tensors)
+        return invalid("expected no tensors, got " + std::to_string(options.tensors));
+      request.tensors.emplace_back(); // one without elements
+      return {};
+    }
+    if (options.tensors == 0 || !options.buffers)
+      return invalid("expected at least one tensor, got none");
+    if (options.tensors > 1 && request.pointToPoint())
+      return invalid("expected one tensor, got " + std::to_string(options.tensors));
+    for (size_t i = 0; i < options.tensors; ++i) {
+      const braid_buffer &buffer = options.buffers[i];
+      std::string which = options.tensors > 1 ? "tensor " + std::to_string(i) + ": " : "";
+      size_t in = size_t(request.in.count), out = size_t(request.out.count);
+      Tensor tensor;
+      if (in && buffer.send_count % in)
+        return invalid(which + "expected a multiple of " + std::to_string(in) + " elements to send, got " +
+                       std::to_string(buffer.send_count));
+      tensor.count = in ? buffer.send_count / in : buffer.receive_count / out;
+      if (out && buffer.receive_count != tensor.count * out)
+        return invalid(which + "expected " + std::to_string(tensor.count * out) + " elements to receive" +
+                       (in ? " for " + std::to_string(buffer.send_count) + " to send" : "") + ", got " +
+                       std::to_string(buffer.receive_count));
+      if (in && tensor.count && !buffer.send)
+        return invalid(which + "expected a buffer to send, got none");
+      if (out && tensor.count && !buffer.receive)
+        return invalid(which + "expected a buffer to receive, got none");
+      size_t limit = size_t(1) << 48;
+      if (tensor.count > limit / size_t(request.blocks) / request.elementBytes)
+        return invalid(which + "expected fewer elements, got " + std::to_string(tensor.count));
+      if (in)
+        tensor.send = static_cast<const char *>(buffer.send);
+      if (out)
+        tensor.receive = static_cast<char *>(buffer.receive);
+      request.tensors.push_back(tensor);
+    }
+    return overlaps();
+  }
+
+  /// A result may overlap nothing but its own operand.
+  Outcome overlaps() const {
+    struct Span {
+      const char *begin, *end;
+      size_t tensor;
+    };
+    std::vector<Span> results;
+    auto bytes = [&](const Tensor &t, BlockRange range) {
+      return t.count * size_t(range.count) * request.elementBytes;
+    };
+    for (size_t i = 0; i < request.tensors.size(); ++i)
+      if (size_t size = bytes(request.tensors[i], request.out))
+        results.push_back({request.tensors[i].receive, request.tensors[i].receive + size, i});
+    std::sort(results.begin(), results.end(), [](const Span &a, const Span &b) { return a.begin < b.begin; });
+    for (size_t i = 1; i < results.size(); ++i)
+      if (results[i].begin < results[i - 1].end)
+        return invalid("expected results that do not overlap, got overlapping tensors " +
+                       std::to_string(std::min(results[i - 1].tensor, results[i].tensor)) + " and " +
+                       std::to_string(std::max(results[i - 1].tensor, results[i].tensor)));
+    for (size_t i = 0; i < request.tensors.size() && results.size() > 1; ++i) {
+      const Tensor &tensor = request.tensors[i];
+      const char *end = tensor.send + bytes(tensor, request.in);
+      auto after = std::lower_bound(results.begin(), results.end(), tensor.send,
+                                    [](const Span &a, const char *at) { return a.end <= at; });
+      for (; after != results.end() && after->begin < end; ++after)
+        if (after->tensor != i)
+          return invalid("expected operands that overlap no other result, got the operand of tensor " +
+                         std::to_string(i) + " in the result of " + std::to_string(after->tensor));
+    }
+    return {};
+  }
+
+  Outcome pairs() {
+    std::vector<char> source(request.ranks), target(request.ranks);
+    if (options.pairs && !options.pair_list)
+      return invalid("expected a list of " + std::to_string(options.pairs) + " pairs, got none");
+    for (size_t i = 0; i < options.pairs; ++i) {
+      int from = options.pair_list[2 * i], to = options.pair_list[2 * i + 1];
+      for (int rank : {from, to})
+        if (rank < 0 || rank >= request.ranks)
+          return invalid("pair " + std::to_string(i) + ": expected ranks below " + std::to_string(request.ranks) +
+                         ", got " + std::to_string(rank));
+      if (source[from]++ || target[to]++)
+        return invalid("pair " + std::to_string(i) + ": expected each rank at most once as source and as target, got " +
+                       std::to_string(from) + " to " + std::to_string(to));
+      request.options.pairs.push_back({from, to});
+    }
+    return {};
+  }
+
+  Outcome partner() {
+    if (options.peer < 0 || options.peer >= request.ranks || options.peer == request.me)
+      return invalid("expected another rank below " + std::to_string(request.ranks) + " as peer, got " +
+                     std::to_string(options.peer));
+    if (options.tag < 0 || options.tag >= mostTags)
+      return invalid("expected a tag below " + std::to_string(mostTags) + ", got " + std::to_string(options.tag));
+    request.peer = options.peer;
+    request.tag = options.tag;
+    return {};
+  }
+
+  Outcome algorithm() {
+    Collective kind = kindOf(options.collective);
+    if (options.channels < 0 || options.channels > 64)
+      return invalid("expected 0 to 64 channels, got " + std::to_string(options.channels));
+    if (options.chunks < 0 || options.chunks > 4096)
+      return invalid("expected 0 to 4096 chunks, got " + std::to_string(options.chunks));
+    if (options.algorithm) {
+      request.algorithm = algorithms::find(options.algorithm);
+      if (!request.algorithm) {
+        std::string known;
+        for (const algorithms::Algorithm &each : algorithms::registry())
+          known += (known.empty() ? "" : ", ") + each.name;
+        return invalid("expected an algorithm among " + known + ", got '" + options.algorithm + "'");
+      }
+      if (!request.algorithm->serves(kind, request.ranks))
+        return {BRAID_UNSUPPORTED, what + "expected an algorithm that serves it on " + std::to_string(request.ranks) +
+                                       " ranks, got '" + options.algorithm + "'"};
+    } else {
+      request.algorithm = defaultAlgorithm(kind, request.ranks, request.bytes());
+    }
+    request.options.channels = options.channels ? options.channels : 1;
+    request.options.segments =
+        options.chunks ? options.chunks : defaultSegments(*request.algorithm, kind, request.bytes());
+    return {};
+  }
+};
+
+} // namespace
+
+Outcome readRequest(const braid_op_options &given, int me, int ranks, Request &request) {
+  constexpr size_t oldest = offsetof(braid_op_options, name);
+  if (given.size < oldest)
+    return {BRAID_INVALID, "braid_op_options: expected its size in the first member, at least " +
+                               std::to_string(oldest) + ", got " + std::to_string(given.size)};
+  braid_op_options options = {};
+  std::memcpy(&options, &given, std::min(given.size, sizeof options));
+  request.me = me;
+  request.ranks = ranks;
+  return Reader{options, request, {}}.read();
+}
+
+} // namespace braid::runtime

@@ -1,0 +1,67 @@
+//===- Request.h - a planned operation as asked for, checked ------------------------------------------------------===//
+//
+// One view of all collectives. A tensor is an abstract buffer of `blocks` blocks of `count` elements each, as step programs
+// see it (StepProgram.h). A rank's operand is the blocks `in`, its result the blocks `out`:
+//
+//   all_reduce, permute       1 block    in 0         out 0            reduce_scatter   n blocks   in all     out own
+//   broadcast                 1 block    root: 0      out 0            all_gather       n blocks   in own     out all
+//   reduce                    1 block    in 0         root: 0          all_to_all       n blocks   in all     out all
+//   barrier                   1 block    none         none             gather           n blocks   in own     root: all
+//   send, recv                1 block    send: 0      recv: 0          scatter          n blocks   root: all  out own
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_REQUEST_H
+#define BRAID_RUNTIME_CORE_REQUEST_H
+
+#include "braid/runtime/algorithms/StepProgram.h"
+#include "core/Outcome.h"
+
+namespace braid::runtime {
+
+struct BlockRange {
+  int first = 0, count = 0;
+};
+
+struct Tensor {
+  const char *send = nullptr; ///< the operand, if this rank has one
+  char *receive = nullptr;    ///< the result, if this rank gets one
+  size_t count = 0;           ///< elements of one block
+};
+
+struct Request {
+  braid_collective collective = BRAID_BARRIER;
+  braid_type type = BRAID_BOOL;
+  braid_reduction reduction = BRAID_SUM;
+  size_t elementBytes = 1;
+  int me = 0, ranks = 1, peer = 0, tag = 0;
+  int blocks = 1;
+  BlockRange in, out;
+  std::vector<Tensor> tensors;
+  algorithms::StepOptions options;                  ///< root, pairs, channels, segments
+  const algorithms::Algorithm *algorithm = nullptr; ///< null: send and recv
+  std::string name;
+
+  bool pointToPoint() const { return collective == BRAID_SEND || collective == BRAID_RECV; }
+  bool reduces() const {
+    return collective == BRAID_ALL_REDUCE || collective == BRAID_REDUCE_SCATTER || collective == BRAID_REDUCE;
+  }
+  size_t bytes() const; ///< of the abstract buffers of all tensors
+  /// "all_reduce 'gradients'", for errors.
+  std::string title() const;
+  /// What all ranks must agree about, in words, and as a hash.
+  std::string signature() const;
+  uint64_t hash() const;
+};
+
+/// The step program's name for it; send and recv: permute.
+algorithms::Collective kindOf(braid_collective collective);
+const char *name(braid_collective collective);
+
+/// Checks the options and fills in the defaults (algorithm, channels, segments).
+Outcome readRequest(const braid_op_options &options, int me, int ranks, Request &request);
+
+/// Tags of send and recv are below this.
+constexpr int mostTags = 1024;
+
+} // namespace braid::runtime
+
+#endif

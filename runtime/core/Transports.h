@@ -1,0 +1,41 @@
+//===- Transports.h - the list of transports --------------------------------------------------------------------===//
+//
+// A transport is named in braid_comm_options: "shm", "tcp", "emulated+shm". Each is made by one function from what the
+// ranks of the new communicator know about each other. A transport that is added here is run by the conformance suite.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_TRANSPORTS_H
+#define BRAID_RUNTIME_CORE_TRANSPORTS_H
+
+#include "core/Exchange.h"
+#include "transports/Transport.h"
+
+namespace braid::runtime {
+
+/// What a transport may use while it connects.
+struct TransportContext {
+  Exchange &exchange;
+  std::vector<int> members; ///< ranks of the job, in the communicator's order; peers are indices into it
+  int me = 0;               ///< index of this rank in members
+  std::string key;          ///< prefix of the keys of this communicator in the exchange, unique in the job
+  double deadline = 60;     ///< seconds
+  std::string profile;      ///< emulated: the fabric profile (JSON)
+  uint64_t seed = 0;        ///< emulated: of all draws
+
+  int size() const { return int(members.size()); }
+};
+
+/// Makes a transport by name; empty: shm if all members are on one host, else tcp.
+Outcome makeTransport(const std::string &name, const TransportContext &context, std::unique_ptr<Transport> &transport);
+/// Names that makeTransport knows in this build, without the combinations with "emulated+".
+std::vector<std::string> transportNames();
+
+// One function per folder of transports/. A folder that this build lacks is unsupported by name.
+Outcome makeShmTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
+Outcome makeTcpTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
+/// Wraps `inner`, which is connected already.
+Outcome makeEmulatedTransport(const TransportContext &context, std::unique_ptr<Transport> inner,
+                              std::unique_ptr<Transport> &transport);
+
+} // namespace braid::runtime
+
+#endif

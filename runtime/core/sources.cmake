@@ -1,0 +1,12 @@
+set(BRAID_RT_CORE_SOURCES
+  core/Api.cpp
+  core/Communicator.cpp
+  core/Defaults.cpp
+  core/InProcessExchange.cpp
+  core/Operation.cpp
+  core/Plan.cpp
+  core/Progress.cpp
+  core/Request.cpp
+  core/Transports.cpp
+  core/Version.cpp
+  core/ZeroCopy.cpp)

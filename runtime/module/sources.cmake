@@ -1,0 +1,1 @@
+set(BRAID_RT_MODULE_SOURCES module/ModuleCalls.cpp)

@@ -1,0 +1,28 @@
+//===- Reduce.h - element types, reductions, and their loops -----------------------------------------------------===//
+//
+// What the arithmetic is (rounding, NaN, overflow): Arithmetic.h.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_REDUCE_REDUCE_H
+#define BRAID_RUNTIME_REDUCE_REDUCE_H
+
+#include "braid/runtime/braid_rt.h"
+
+namespace braid::runtime {
+
+/// Bytes of one element; 0: no such type.
+size_t sizeOf(braid_type type);
+const char *name(braid_type type);
+const char *name(braid_reduction reduction);
+
+/// dst[i] = a[i] op b[i]; dst may be a or b. Operands in either order give the same bytes.
+using Combine = void (*)(void *dst, const void *a, const void *b, size_t count);
+
+/// The loop of a reduction (of an average: its sum); null where the type has no such reduction: and, or, xor of floats,
+/// average of bool.
+Combine combiner(braid_type type, braid_reduction reduction);
+/// The last step of an average: dst[i] = dst[i] / ranks.
+void divide(braid_type type, void *dst, size_t count, int ranks);
+
+} // namespace braid::runtime
+
+#endif

@@ -1,0 +1,85 @@
+//===- Transport.h - how messages of step programs travel -------------------------------------------------------===//
+//
+// A transport connects the ranks of one communicator. Messages of a (sender, receiver, lane) arrive in the order in which they
+// were offered. The receiver reads a message where it lies and says when it is done with it, so that a shared-memory transport
+// needs no copy (the receiver reduces straight from the sender's buffer), and a wire transport lends its landing buffer.
+//
+//   sender:    offer(peer, lane, data, bytes) ... accepted(peer, lane) counts the messages that may be overwritten
+//   receiver:  peek(peer, lane) -> where the bytes are, or nothing yet ... accept(peer, lane)
+//
+// Nothing here blocks. `progress` moves what can be moved; `idle` gives up the processor until something may have happened.
+// A transport knows neither collectives nor algorithms. The emulated transport wraps another one and delays what peek shows.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_TRANSPORTS_TRANSPORT_H
+#define BRAID_RUNTIME_TRANSPORTS_TRANSPORT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace braid::runtime {
+
+class Clock; // Clock.h
+
+/// Bytes of a message that has arrived.
+struct Message {
+  const void *data = nullptr;
+  size_t bytes = 0;
+};
+
+/// Why a transport cannot go on. `peer` is -1 if no single peer is to blame.
+struct Fault {
+  enum Kind { None, PeerDied, Aborted, System } kind = None;
+  int peer = -1;
+  std::string what;
+  explicit operator bool() const { return kind != None; }
+};
+
+/// Counters since the communicator was made, for tests and reports.
+struct TransportCounters {
+  uint64_t messages = 0, bytes = 0, copies = 0, bytesCopied = 0, systemCalls = 0;
+};
+
+class Transport {
+public:
+  virtual ~Transport() = default;
+  virtual const char *name() const = 0;
+
+  /// Memory that peers can reach without a copy; null on failure.
+  virtual void *allocate(size_t bytes) = 0;
+  virtual void release(void *memory) = 0;
+  /// Whether peers can read these bytes where they lie. If not, offer makes a copy (of any size).
+  virtual bool reachable(const void *data, size_t bytes) const { return true; }
+
+  /// Offers the next message of `lane` to `peer`. The bytes stay unchanged until `accepted` has counted it. False: the queue
+  /// of the lane is full, try again after progress.
+  virtual bool offer(int peer, int lane, const void *data, size_t bytes) = 0;
+  /// How many messages offered to `peer` on `lane` have been accepted.
+  virtual uint64_t accepted(int peer, int lane) = 0;
+  /// The oldest message from `peer` on `lane` that was not accepted yet, if it is there.
+  virtual bool peek(int peer, int lane, Message &message) = 0;
+  virtual void accept(int peer, int lane) = 0;
+
+  virtual void progress() = 0;
+  /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
+  virtual void idle(unsigned spins) = 0;
+  /// For a progress thread, which must not hold the transport while it sleeps: blocks until something may have changed, some
+  /// milliseconds at most. Called twice: to prepare, then, if nothing came meanwhile, to sleep; only the second call may
+  /// run while another thread uses the transport. False: this transport has no way, sleep a little instead.
+  virtual bool park(bool prepare) { return false; }
+  virtual Fault fault() = 0;
+  /// Tells all peers, at once and without waiting for them, that this rank gives up; their fault() is then Aborted.
+  virtual void abort(const std::string &why) = 0;
+  virtual TransportCounters counters() const = 0;
+
+  /// The time that this rank lives in; null: the machine's.
+  virtual Clock *clock() { return nullptr; }
+  /// What is offered on `lane` from now on belongs to execution `operation` of `step`, both equal on all ranks. For draws of
+  /// an emulated fabric, which are functions of the place of a message and never of the order of arrival.
+  virtual void mark(int lane, uint64_t step, uint64_t operation) {}
+};
+
+} // namespace braid::runtime
+
+#endif

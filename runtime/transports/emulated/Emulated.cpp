@@ -1,0 +1,186 @@
+//===- Emulated.cpp - messages are shown when the emulation has delivered them ----------------------------------===//
+#include "transports/emulated/Emulated.h"
+#include <cstdio>
+#include <numeric>
+
+namespace braid::runtime {
+
+EmulatedTransport::EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::unique_ptr<Transport> inner,
+                                     std::vector<int> members, int communicator)
+    : seat(std::move(seat)), emulation(this->seat->emulation.get()), inner(std::move(inner)),
+      members(std::move(members)), rank(this->seat->rank), communicator(communicator),
+      pumped([this] { return pump(); }) {
+  setJob(this->seat->job);
+}
+
+static std::vector<int> everyone(int ranks) {
+  std::vector<int> all(static_cast<size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+EmulatedTransport::EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank)
+    : EmulatedTransport(std::make_shared<EmulatedSeat>(emulation, rank), std::move(inner),
+                        everyone(emulation->profile.ranks), 0) {}
+
+void EmulatedTransport::setJob(uint64_t job) {
+  seat->job = job;
+  for (int of = 0; of < 2; ++of)
+    factor[of] = draws::jobLatencyFactor(emulation->profile.noise[of], emulation->options.seed, job);
+}
+
+std::string EmulatedTransport::description() const {
+  char text[256];
+  if (emulation->options.time == EmulatedTime::Virtual)
+    std::snprintf(text, sizeof text, "emulated cluster %s: virtual clock", emulation->profile.cluster.c_str());
+  else
+    std::snprintf(text, sizeof text, "emulated cluster %s: wall clock, time stretched %.0f-fold: 1 us is %.3g ms",
+                  emulation->profile.cluster.c_str(), emulation->dilation(), emulation->dilation() * 1e-3);
+  return text;
+}
+
+//===- draws ----------------------------------------------------------------------------------------------------===//
+
+void EmulatedTransport::mark(int lane, uint64_t step, uint64_t operation) { places[lane] = {step, operation, 0}; }
+
+EmulatedTransport::Recent &EmulatedTransport::recent(uint64_t step, uint64_t operation) {
+  for (Recent &one : operations)
+    if (one.job == seat->job && one.step == step && one.operation == operation)
+      return one;
+  Recent &made = operations[oldest++ % remembered];
+  made = Recent();
+  made.job = seat->job;
+  made.step = step;
+  made.operation = operation;
+  return made;
+}
+
+double EmulatedTransport::excess(int target, int lane) {
+  const EmulatedProfile &profile = emulation->profile;
+  bool crosses = profile.crossesHosts(rank, target);
+  int of = int(crosses ? LinkClass::Inter : LinkClass::Intra);
+  const draws::Noise &noise = profile.noise[of];
+  LanePlace &here = places[lane];
+  draws::Place place;
+  place.seed = emulation->options.seed;
+  place.job = seat->job;
+  place.step = here.step;
+  place.operation = here.operation;
+  place.where = uint64_t(profile.device[rank]) << 32 | uint64_t(profile.device[target]);
+  place.message = uint64_t(lane) << 32 | here.sent++;
+  double time = draws::messageExcess(noise, profile.latency(rank, target) * factor[of], place);
+  bool &sent = recent(here.step, here.operation).sent[of];
+  if (!sent) {
+    sent = true;
+    place.where = uint64_t(profile.host[rank]) << 1 | uint64_t(crosses);
+    place.message = 0;
+    time += draws::operationSpike(noise, 1, place);
+  }
+  return time;
+}
+
+//===- messages -------------------------------------------------------------------------------------------------===//
+
+LaneState *EmulatedTransport::outgoing(int peer, int lane, PeerLane &here) {
+  if (!here.out)
+    here.out = emulation->lane(rank, members[size_t(peer)], communicator, lane, /*make=*/true);
+  return here.out;
+}
+
+bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes) {
+  PeerLane &here = at(peer, lane);
+  LaneState *out = outgoing(peer, lane, here);
+  if (!out || !emulation->send(
+                  {out, lane, double(bytes), excess(members[size_t(peer)], lane), {factor[0], factor[1]}, seat->job})) {
+    own = {Fault::System, -1,
+           out ? "emulated fabric: expected at most " + std::to_string(emulation->options.messages) +
+                     " messages under way, got more"
+               : "emulated fabric: expected at most " + std::to_string(emulation->options.lanes) + " lanes, got more"};
+    return false;
+  }
+  ++here.offered;
+  // The fabric's queues have no end; what the machine's cannot take yet follows when it can.
+  if (full.count({peer, lane}))
+    keep(peer, lane, data, bytes);
+  else if (!inner->offer(peer, lane, data, bytes))
+    keep(peer, lane, data, bytes);
+  return true;
+}
+
+void EmulatedTransport::keep(int peer, int lane, const void *data, size_t bytes) {
+  std::deque<Waiting> &queue = full[{peer, lane}]; // whose strings stay where they are
+  queue.push_back({data, bytes, {}});
+  if (!inner->reachable(data, bytes)) {
+    queue.back().copy.assign(static_cast<const char *>(data), bytes);
+    queue.back().data = queue.back().copy.data();
+  }
+}
+
+/// Moves bytes in the machine; true: something is broken.
+bool EmulatedTransport::pump() {
+  inner->progress();
+  for (auto next = full.begin(); next != full.end();) {
+    std::deque<Waiting> &queue = next->second;
+    while (!queue.empty() &&
+           inner->offer(next->first.first, next->first.second, queue.front().data, queue.front().bytes))
+      queue.pop_front();
+    next = queue.empty() ? full.erase(next) : std::next(next);
+  }
+  return bool(inner->fault());
+}
+
+uint64_t EmulatedTransport::accepted(int peer, int lane) {
+  PeerLane &here = at(peer, lane);
+  if (here.offered == 0)
+    return 0;
+  uint64_t count = emulation->accepted(*here.out, false);
+  if (count < here.offered)
+    count = emulation->accepted(*here.out, true);
+  // The machine's own news of the acceptance may take a moment; time stands still meanwhile.
+  for (unsigned spins = 0; inner->accepted(peer, lane) < count; inner->idle(spins++))
+    if (pump())
+      break;
+  return count;
+}
+
+bool EmulatedTransport::peek(int peer, int lane, Message &message) {
+  PeerLane &here = at(peer, lane);
+  if (!here.in)
+    here.in = emulation->lane(members[size_t(peer)], rank, communicator, lane, /*make=*/false);
+  if (!here.in || Emulation::delivered(*here.in) == here.taken)
+    return false;
+  for (unsigned spins = 0; !inner->peek(peer, lane, message); inner->idle(spins++)) // its bytes may take a moment
+    if (pump())
+      return false;
+  return true;
+}
+
+void EmulatedTransport::accept(int peer, int lane) {
+  inner->accept(peer, lane);
+  PeerLane &here = at(peer, lane);
+  ++here.taken;
+  emulation->accept(*here.in);
+}
+
+void EmulatedTransport::progress() { pump(); }
+
+void EmulatedTransport::idle(unsigned) { emulation->block(rank, pumped); }
+
+void EmulatedTransport::sleepUntil(double time) {
+  while (now() < time && !fault()) {
+    emulation->wakeAt(rank, time);
+    emulation->block(rank, pumped);
+  }
+}
+
+void EmulatedTransport::align() { emulation->align(rank, pumped); }
+
+Fault EmulatedTransport::fault() {
+  if (Fault broken = inner->fault())
+    return broken;
+  if (!own && emulation->stuck())
+    own = {Fault::System, -1, "emulated fabric: every rank is blocked and no message is under way"};
+  return own;
+}
+
+} // namespace braid::runtime

@@ -1,0 +1,119 @@
+//===- Emulated.h - a transport whose messages take the time of a fabric ----------------------------------------===//
+//
+// Wraps another transport, which moves the bytes at once. What peek shows is delayed: each message is registered with the
+// emulation when it is offered, and shown when the emulation has delivered it. Knows neither collectives nor prices; the draws
+// of a message are functions of (seed, job, step, operation, node or link, message number).
+//
+//   job                latencies of each class of links, times a factor; the uplinks to which flows are hashed
+//   node and operation a spike or a pause delays the first message of each of the node's ranks in that operation
+//   message            the bulk: excess over the latency
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_TRANSPORTS_EMULATED_EMULATED_H
+#define BRAID_RUNTIME_TRANSPORTS_EMULATED_EMULATED_H
+
+#include "transports/Clock.h"
+#include "transports/Transport.h"
+#include "transports/emulated/Emulation.h"
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+namespace braid::runtime {
+
+/// A rank's place in an emulation, which its communicators share. When the last one is gone, the rank no longer holds time up.
+struct EmulatedSeat {
+  EmulatedSeat(std::shared_ptr<Emulation> emulation, int rank) : emulation(std::move(emulation)), rank(rank) {}
+  ~EmulatedSeat() { emulation->leave(rank); }
+  EmulatedSeat(const EmulatedSeat &) = delete;
+  const std::shared_ptr<Emulation> emulation;
+  const int rank;
+  uint64_t job = 0; ///< whose draws the messages have
+};
+
+class EmulatedTransport : public Transport, private Clock {
+public:
+  /// The inner transport connects `members`, ranks of the emulation, which agree on the number of their communicator.
+  EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::unique_ptr<Transport> inner, std::vector<int> members,
+                    int communicator);
+  /// All ranks, the first communicator.
+  EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank);
+
+  /// The job whose draws the next messages have.
+  void setJob(uint64_t job);
+  /// "emulated cluster h100-roce-4x2: wall clock, 1 us here is 7.69 ms"
+  std::string description() const;
+
+  const char *name() const override { return "emulated"; }
+  void *allocate(size_t bytes) override { return inner->allocate(bytes); }
+  void release(void *memory) override { inner->release(memory); }
+  bool offer(int peer, int lane, const void *data, size_t bytes) override;
+  uint64_t accepted(int peer, int lane) override;
+  bool peek(int peer, int lane, Message &message) override;
+  void accept(int peer, int lane) override;
+  void progress() override;
+  void idle(unsigned spins) override;
+  Fault fault() override;
+  void abort(const std::string &why) override { inner->abort(why); }
+  bool reachable(const void *data, size_t bytes) const override { return inner->reachable(data, bytes); }
+  TransportCounters counters() const override { return inner->counters(); }
+  Clock *clock() override { return this; }
+  void mark(int lane, uint64_t step, uint64_t operation) override;
+
+private:
+  // Clock
+  double now() override { return emulation->now(); }
+  void sleepUntil(double time) override;
+  void wakeAt(double time) override { emulation->wakeAt(rank, time); }
+  double launched() override { return emulation->now() + emulation->profile.launch; }
+  double reduced(size_t bytes) override { return emulation->reduced(rank, double(bytes)); }
+  void align() override;
+  void leave() override { emulation->leave(rank); }
+  void enter() override { emulation->enter(rank); }
+
+  /// Where the messages of a lane stand among the draws.
+  struct LanePlace {
+    uint64_t step = 0, operation = 0, sent = 0;
+  };
+  /// An operation in which this rank's first message of each class may still be to come.
+  struct Recent {
+    uint64_t job = ~0ull, step = ~0ull, operation = ~0ull;
+    bool sent[2] = {false, false};
+  };
+  struct PeerLane {
+    uint64_t offered = 0, taken = 0;
+    LaneState *out = nullptr, *in = nullptr;
+  };
+  struct Waiting {
+    const void *data;
+    size_t bytes;
+    std::string copy; ///< of data that the inner transport would copy too
+  };
+  void keep(int peer, int lane, const void *data, size_t bytes);
+
+  double excess(int target, int lane);
+  Recent &recent(uint64_t step, uint64_t operation);
+  PeerLane &at(int peer, int lane) { return peers[uint64_t(peer) << 32 | uint32_t(lane)]; }
+  LaneState *outgoing(int peer, int lane, PeerLane &here);
+  bool pump();
+
+  const std::shared_ptr<EmulatedSeat> seat;
+  Emulation *const emulation;
+  std::unique_ptr<Transport> inner;
+  const std::vector<int> members; ///< peer -> rank of the emulation
+  const int rank;                 ///< of the emulation
+  const int communicator;
+  double factor[2] = {1, 1};
+  std::unordered_map<int, LanePlace> places; ///< of each lane
+  std::unordered_map<uint64_t, PeerLane> peers;
+  std::map<std::pair<int, int>, std::deque<Waiting>>
+      full; ///< (peer, lane) whose inner queue was full: what waits for it
+  static constexpr size_t remembered = 32;
+  Recent operations[remembered];
+  size_t oldest = 0;
+  Fault own;
+  std::function<bool()> pumped;
+};
+
+} // namespace braid::runtime
+
+#endif

@@ -1,0 +1,150 @@
+//===- Make.cpp - "emulated+shm" and its like, by name ----------------------------------------------------------===//
+//
+// A job has one emulation, whose links all of its communicators share: the communicator of all ranks makes it, the others find
+// it in a table of this process. Its memory is an anonymous file (memfd) of the first rank, which the others open through /proc:
+// it has no name that could be left behind.
+//
+// From the environment: BRAID_EMULATED_CLOCK (wall, the default, or virtual), BRAID_EMULATED_JOB (the number of the job whose
+// draws apply, 0).
+//===------------------------------------------------------------------------------------------------------------===//
+#include "core/Transports.h"
+#include "transports/emulated/Emulated.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace braid::runtime {
+
+namespace {
+
+std::mutex seatsLock;
+/// By the exchange of a rank, which its communicators share.
+std::map<const Exchange *, std::weak_ptr<EmulatedSeat>> seats;
+
+/// A file of the region, and its mapping, for as long as the emulation lives.
+struct Region {
+  int file = -1;
+  void *memory = MAP_FAILED;
+  size_t bytes = 0;
+  ~Region() {
+    if (memory != MAP_FAILED)
+      munmap(memory, bytes);
+    if (file >= 0)
+      close(file);
+  }
+};
+
+Outcome systemError(const std::string &what) {
+  return {BRAID_SYSTEM, "emulated: " + what + ": " + std::strerror(errno)};
+}
+
+Outcome readSettings(const TransportContext &context, EmulatedProfile &profile, EmulationOptions &options,
+                     uint64_t &job) {
+  if (context.profile.empty())
+    return {BRAID_INVALID, "emulated: expected the profile of a cluster (braid-sim emit-profile), got none"};
+  bool text = context.profile[context.profile.find_first_not_of(" \n\t")] == '{';
+  std::string error =
+      text ? EmulatedProfile::parse(context.profile, profile) : EmulatedProfile::read(context.profile, profile);
+  if (!error.empty())
+    return {BRAID_INVALID, "emulated: profile: " + error};
+  const char *clock = std::getenv("BRAID_EMULATED_CLOCK");
+  std::string named = clock && *clock ? clock : "wall";
+  if (named != "wall" && named != "virtual")
+    return {BRAID_INVALID, "BRAID_EMULATED_CLOCK: expected wall or virtual, got '" + named + "'"};
+  options.time = named == "wall" ? EmulatedTime::Wall : EmulatedTime::Virtual;
+  options.seed = context.seed ? context.seed : 1;
+  const char *number = std::getenv("BRAID_EMULATED_JOB");
+  job = number ? std::strtoull(number, nullptr, 10) : 0;
+  return {};
+}
+
+/// All ranks of the job: maps one region.
+Outcome makeSeat(const TransportContext &context, std::shared_ptr<EmulatedSeat> &seat) {
+  EmulatedProfile profile;
+  EmulationOptions options;
+  uint64_t job = 0;
+  if (Outcome read = readSettings(context, profile, options, job); !read)
+    return read;
+  if (profile.ranks != context.exchange.ranks() || context.size() != context.exchange.ranks())
+    return {BRAID_INVALID, "emulated: expected a first communicator of all ranks, and a profile for as many, got " +
+                               std::to_string(context.size()) + " of " + std::to_string(context.exchange.ranks()) +
+                               " ranks and a profile of " + std::to_string(profile.ranks)};
+  auto region = std::make_shared<Region>();
+  region->bytes = Emulation::regionBytes(profile, options);
+  std::string mine;
+  Outcome problem;
+  if (context.me == 0) {
+    region->file = memfd_create("braid-emulated", MFD_CLOEXEC);
+    if (region->file < 0 || ftruncate(region->file, off_t(region->bytes)) != 0)
+      problem = systemError("memory for " + std::to_string(region->bytes) + " bytes");
+    else
+      mine = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(region->file);
+  }
+  std::vector<std::string> all; // also on failure: the others wait for it
+  Outcome met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
+  if (!problem || !met)
+    return problem ? met : problem;
+  if (all[0].empty())
+    return {BRAID_SYSTEM, "emulated: rank 0 has no memory to share"};
+  if (context.me != 0)
+    region->file = open(all[0].c_str(), O_RDWR | O_CLOEXEC);
+  if (region->file < 0)
+    return systemError(all[0]);
+  region->memory = mmap(nullptr, region->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->file, 0);
+  if (region->memory == MAP_FAILED)
+    return systemError("mapping " + std::to_string(region->bytes) + " bytes");
+  std::shared_ptr<Emulation> made = Emulation::attach(std::move(profile), options, region->memory, context.me == 0);
+  // The mapping goes after the emulation.
+  std::shared_ptr<Emulation> kept(made.get(), [made, region](Emulation *) mutable { made.reset(); });
+  made.reset();
+  seat = std::make_shared<EmulatedSeat>(std::move(kept), context.me);
+  seat->job = job;
+  // Nobody's file is closed, or process over, before all have opened it.
+  Outcome opened = context.exchange.barrier(context.key + "/emulated-open", context.members, context.deadline);
+  if (!opened)
+    seat.reset();
+  return opened;
+}
+
+} // namespace
+
+Outcome makeEmulatedTransport(const TransportContext &context, std::unique_ptr<Transport> inner,
+                              std::unique_ptr<Transport> &transport) {
+  std::shared_ptr<EmulatedSeat> seat;
+  {
+    std::lock_guard<std::mutex> lock(seatsLock);
+    auto found = seats.find(&context.exchange);
+    if (found != seats.end())
+      seat = found->second.lock();
+  }
+  int communicator = 0;
+  if (!seat) {
+    if (Outcome made = makeSeat(context, seat); !made)
+      return made;
+    std::lock_guard<std::mutex> lock(seatsLock);
+    for (auto old = seats.begin(); old != seats.end();)
+      old = old->second.expired() ? seats.erase(old) : std::next(old);
+    seats[&context.exchange] = seat;
+  } else { // while the ranks meet, they do not hold time up
+    std::string mine = context.me == 0 ? std::to_string(1 + seat->emulation->newCommunicator()) : "";
+    std::vector<std::string> all;
+    seat->emulation->leave(seat->rank);
+    Outcome met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
+    seat->emulation->enter(seat->rank);
+    if (!met)
+      return met;
+    communicator = std::atoi(all[0].c_str());
+  }
+  auto made = std::make_unique<EmulatedTransport>(std::move(seat), std::move(inner), context.members, communicator);
+  if (context.me == 0 && communicator == 0 && made->clock()->name() == std::string("wall"))
+    std::fprintf(stderr, "braid: %s\n", made->description().c_str());
+  transport = std::move(made);
+  return {};
+}
+
+} // namespace braid::runtime

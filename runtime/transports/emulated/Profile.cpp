@@ -1,0 +1,106 @@
+//===- Profile.cpp - reading a fabric's profile -----------------------------------------------------------------===//
+//
+//   {"format": "braid-fabric 1", "cluster": "...", "ranks": 8, "devices": [...], "hosts": [...],
+//    "launch_s": 5e-6, "reduction_bytes_per_s": 8.9e11,
+//    "noise": {"intra": {"bulk_mean": ...}, "inter": {...}},              the names of the cluster file, times in seconds
+//    "links": [[bytes per second, latency in seconds, 0 intra or 1 inter, spine or -1], ...],
+//    "paths": [[link, link, ...], ...]}                                   source * ranks + target
+//===------------------------------------------------------------------------------------------------------------===//
+#include "transports/emulated/Profile.h"
+#include "transports/emulated/Json.h"
+#include <cmath>
+#include <limits>
+
+namespace braid::runtime {
+
+double EmulatedProfile::latency(int source, int target) const {
+  double sum = 0;
+  for (int link : path(source, target))
+    sum += links[link].latency;
+  return sum;
+}
+
+double EmulatedProfile::shortestLatency() const {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int source = 0; source < ranks; ++source)
+    for (int target = 0; target < ranks; ++target)
+      if (source != target)
+        shortest = std::min(shortest, latency(source, target));
+  return std::isfinite(shortest) ? shortest : 0;
+}
+
+static draws::Noise noiseOf(const Json &json) {
+  draws::Noise noise;
+  noise.latencyRebaseSigma = json["latency_rebase_sigma"].number();
+  noise.collisionUplinks = int(json["collision_uplinks"].number());
+  noise.collisionFlowsPerNic = int(json["collision_flows_per_nic"].number(1));
+  noise.spikeProbability = json["spike_probability"].number();
+  noise.spikeMinimum = json["spike_minimum"].number();
+  noise.spikeIndex = json["spike_index"].number(2);
+  noise.pauseProbability = json["pause_probability"].number();
+  noise.pauseShortest = json["pause_shortest"].number();
+  noise.pauseLongest = json["pause_longest"].number();
+  noise.bulkMean = json["bulk_mean"].number();
+  noise.bulkSigma = json["bulk_sigma"].number(0.5);
+  noise.correlation = json["correlation"].number();
+  return noise;
+}
+
+static std::string fill(const Json &json, EmulatedProfile &p) {
+  if (json["format"].text() != "braid-fabric 1")
+    return "format: expected \"braid-fabric 1\", got \"" + json["format"].text() + "\"";
+  p.cluster = json["cluster"].text();
+  p.ranks = int(json["ranks"].number());
+  if (p.ranks < 1)
+    return "ranks: expected at least 1, got " + std::to_string(p.ranks);
+  for (const Json &device : json["devices"].items())
+    p.device.push_back(int(device.number()));
+  for (const Json &host : json["hosts"].items())
+    p.host.push_back(int(host.number()));
+  p.launch = json["launch_s"].number();
+  p.reduction = json["reduction_bytes_per_s"].number();
+  p.noise[int(LinkClass::Intra)] = noiseOf(json["noise"]["intra"]);
+  p.noise[int(LinkClass::Inter)] = noiseOf(json["noise"]["inter"]);
+  for (const Json &link : json["links"].items()) {
+    if (link.size() != 4)
+      return "links: expected 4 numbers each, got " + std::to_string(link.size());
+    EmulatedLink l;
+    l.bandwidth = link[0].number();
+    l.latency = link[1].number();
+    l.of = link[2].number() == 0 ? LinkClass::Intra : LinkClass::Inter;
+    l.spine = int(link[3].number());
+    if (!(l.bandwidth > 0) || !(l.latency >= 0))
+      return "links: expected a bandwidth above 0 and a latency that is not negative";
+    p.links.push_back(l);
+  }
+  for (const Json &path : json["paths"].items()) {
+    p.paths.emplace_back();
+    if (path.size() > EmulatedProfile::longestPath)
+      return "paths: expected at most 6 links each, got " + std::to_string(path.size());
+    for (const Json &link : path.items()) {
+      if (!(link.number(-1) >= 0 && link.number() < double(p.links.size())))
+        return "paths: expected links below " + std::to_string(p.links.size());
+      p.paths.back().push_back(int(link.number()));
+    }
+  }
+  size_t ranks = size_t(p.ranks);
+  if (p.device.size() != ranks || p.host.size() != ranks || p.paths.size() != ranks * ranks)
+    return "expected a device, a host and a path to each rank for each of " + std::to_string(p.ranks) + " ranks";
+  return "";
+}
+
+std::string EmulatedProfile::parse(const std::string &text, EmulatedProfile &profile) {
+  Json json;
+  std::string error = Json::parse(text, json);
+  return error.empty() ? fill(json, profile) : error;
+}
+
+std::string EmulatedProfile::read(const std::string &path, EmulatedProfile &profile) {
+  Json json;
+  std::string error = Json::read(path, json);
+  if (error.empty() && !(error = fill(json, profile)).empty())
+    error = path + ": " + error;
+  return error;
+}
+
+} // namespace braid::runtime

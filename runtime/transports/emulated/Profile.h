@@ -1,0 +1,51 @@
+//===- Profile.h - what the emulated fabric knows of a cluster --------------------------------------------------===//
+//
+// Links, the links that a message takes from one rank to another, the noise of the two classes of links, and two charges of the
+// device. Compiled from a cluster file by `braid-sim emit-profile`; the runtime reads no YAML.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_TRANSPORTS_EMULATED_PROFILE_H
+#define BRAID_RUNTIME_TRANSPORTS_EMULATED_PROFILE_H
+
+#include "braid/runtime/draws/Draws.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace braid::runtime {
+
+enum class LinkClass { Intra, Inter }; ///< inside a host; anything on the way between hosts
+
+struct EmulatedLink {
+  double bandwidth = 0; ///< bytes per second
+  double latency = 0;   ///< seconds
+  LinkClass of = LinkClass::Inter;
+  int spine = -1; ///< of a link between leaf and spine: which spine
+};
+
+struct EmulatedProfile {
+  static constexpr int longestPath = 6;
+  std::string cluster; ///< name
+  int ranks = 0;
+  std::vector<int> device; ///< of a rank; a place of draws
+  std::vector<int> host;   ///< of a rank
+  double launch = 0;       ///< seconds that launching an operation takes
+  double reduction = 0;    ///< bytes of one operand per second; 0: reductions take no time
+  draws::Noise noise[2];   ///< of each class of links
+  std::vector<EmulatedLink> links;
+  std::vector<std::vector<int>> paths; ///< source * ranks + target -> links in order
+
+  const std::vector<int> &path(int source, int target) const { return paths[size_t(source) * ranks + target]; }
+  bool crossesHosts(int source, int target) const { return host[source] != host[target]; }
+  /// Latency of a message without noise: the sum over its links.
+  double latency(int source, int target) const;
+  /// The shortest latency from one rank to another; what a wall clock stretches to something that can be slept.
+  double shortestLatency() const;
+
+  /// Returns an error, or an empty string and the profile.
+  static std::string parse(const std::string &text, EmulatedProfile &profile);
+  static std::string read(const std::string &path, EmulatedProfile &profile);
+};
+
+} // namespace braid::runtime
+
+#endif

@@ -1,0 +1,316 @@
+//===- Shm.cpp - the shared-memory transport ---------------------------------------------------------------------===//
+//
+// Ranks of one host. Three ways for a message, by size and place (Layout.h has the queues):
+//
+//   up to 40 bytes                  inside the slot's cache line
+//   up to 4 KiB, or foreign memory  copied to the slot's staging buffer in the sender's segment; the sender's own buffer is
+//                                   free at once
+//   larger, in braid_alloc memory   read by the receiver where it lies; the sender's buffer is free when it was accepted
+//
+// Waiting: some pauses, then some yields, since a peer may need this processor, then a sleep on the door bell (a futex in
+// this rank's control block), which is rung by whoever changes something for a sleeper. Deaths of peers are seen by their
+// pidfds, all in one epoll.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "core/Transports.h"
+#include "transports/shm/Segment.h"
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace braid::runtime {
+
+namespace {
+
+using namespace shm;
+
+constexpr size_t eagerBytes = 4096;
+constexpr unsigned pauses = 100, yields = 200;
+constexpr long sleepNanoseconds = 2'000'000; ///< then look for dead peers
+
+inline void pauseProcessor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// One direction of one (peer, lane), this rank's side.
+struct SendState {
+  uint64_t next = 0;         ///< messages offered
+  uint64_t lastUncopied = 0; ///< 1 + the last message that lies in the caller's buffer
+  uint64_t counted = 0;      ///< what accepted() said last
+  struct Staging {
+    void *memory = nullptr;
+    size_t bytes = 0;
+  } staging[slots];
+};
+
+struct LaneState {
+  std::vector<SendState> send;
+  std::vector<uint64_t> received; ///< messages accepted, by sender
+};
+
+class ShmTransport : public Transport {
+public:
+  ShmTransport(const TransportContext &context) : me(context.me), ranks(context.size()), lane(shm::lanes) {}
+  ~ShmTransport() override {
+    if (segment)
+      segment->memory().control().closed.store(1, std::memory_order_release);
+    for (int fd : pidfds)
+      if (fd >= 0)
+        ::close(fd);
+    if (epoll >= 0)
+      ::close(epoll);
+  }
+
+  Outcome connect(const TransportContext &context) {
+    Outcome done = Segment::create(ranks, segment);
+    if (!done)
+      return done;
+    std::vector<std::string> addresses;
+    done = context.exchange.allgather(context.key + "/shm", context.members, segment->address(), context.deadline,
+                                      addresses);
+    if (!done)
+      return done;
+    peers.resize(ranks);
+    pidfds.assign(ranks, -1);
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0)
+      return {BRAID_SYSTEM, std::string("shared memory: epoll_create1: ") + std::strerror(errno)};
+    for (int peer = 0; peer < ranks; ++peer) {
+      int pid = 0;
+      done = Segment::attach(addresses[peer], ranks, peers[peer], pid);
+      if (done && pid != int(getpid()))
+        done = watch(peer, pid);
+      if (!done)
+        return {done.status, "rank " + std::to_string(peer) + ": " + done.text};
+    }
+    // Nobody leaves before all have attached: a descriptor in /proc is gone with its process.
+    return context.exchange.barrier(context.key + "/shm/attached", context.members, context.deadline);
+  }
+
+  const char *name() const override { return "shm"; }
+
+  void *allocate(size_t bytes) override { return segment->allocate(bytes); }
+  void release(void *memory) override { segment->release(memory); }
+  bool reachable(const void *data, size_t bytes) const override {
+    uint32_t extent;
+    uint64_t offset;
+    return bytes == 0 || segment->find(data, bytes, extent, offset);
+  }
+
+  bool offer(int peer, int laneIndex, const void *data, size_t bytes) override {
+    SendState &state = stateOf(laneIndex).send[peer];
+    Queue &queue = peers[peer]->queue(laneIndex, me);
+    if (state.next - queue.accepted.load(std::memory_order_acquire) >= uint64_t(slots))
+      return false;
+    Slot &slot = queue.slot[state.next % slots];
+    if (bytes <= Slot::inlineBytes) {
+      slot.extent = Slot::inlined;
+      if (bytes)
+        std::memcpy(slot.data, data, bytes);
+    } else {
+      uint64_t offset;
+      if (bytes > eagerBytes && segment->find(data, bytes, slot.extent, offset)) {
+        state.lastUncopied = state.next + 1;
+      } else {
+        SendState::Staging &staging = state.staging[state.next % slots];
+        if (staging.bytes < bytes && !grow(staging, bytes))
+          return false;
+        std::memcpy(staging.memory, data, bytes);
+        segment->find(staging.memory, bytes, slot.extent, offset);
+        ++count.copies;
+        count.bytesCopied += bytes;
+      }
+      slot.offset = offset;
+    }
+    slot.bytes = bytes;
+    ++count.messages;
+    count.bytes += bytes;
+    // An exchange, not a store: it must be seen before we look whether the peer sleeps.
+    slot.sequence.exchange(++state.next, std::memory_order_seq_cst);
+    ring(*peers[peer]);
+    return true;
+  }
+
+  uint64_t accepted(int peer, int laneIndex) override {
+    SendState &state = stateOf(laneIndex).send[peer];
+    if (state.counted == state.next)
+      return state.counted;
+    uint64_t taken = peers[peer]->queue(laneIndex, me).accepted.load(std::memory_order_acquire);
+    if (taken >= state.lastUncopied)
+      taken = state.next; // the others were copied
+    if (taken > state.counted)
+      state.counted = taken;
+    return state.counted;
+  }
+
+  bool peek(int peer, int laneIndex, Message &message) override {
+    uint64_t next = stateOf(laneIndex).received[peer];
+    Slot &slot = segment->memory().queue(laneIndex, peer).slot[next % slots];
+    if (slot.sequence.load(std::memory_order_acquire) != next + 1)
+      return false;
+    message.bytes = slot.bytes;
+    if (slot.extent == Slot::inlined) {
+      message.data = slot.data;
+      return true;
+    }
+    char *extent = peers[peer]->extent(slot.extent);
+    if (!extent) {
+      broken = {Fault::System, peer, std::string("cannot map memory of the peer: ") + std::strerror(errno)};
+      return false;
+    }
+    message.data = extent + slot.offset;
+    return true;
+  }
+
+  void accept(int peer, int laneIndex) override {
+    Queue &queue = segment->memory().queue(laneIndex, peer);
+    queue.accepted.exchange(++stateOf(laneIndex).received[peer], std::memory_order_seq_cst);
+    ring(*peers[peer]);
+  }
+
+  void progress() override {}
+
+  void idle(unsigned spins) override {
+    if (spins < pauses) {
+      if (armed)
+        disarm();
+      return pauseProcessor();
+    }
+    if (spins < pauses + yields) {
+      sched_yield();
+      return;
+    }
+    std::atomic<uint32_t> &bell = segment->memory().control().sleeping;
+    if (!armed) { // the caller looks once more before we sleep
+      bell.store(1, std::memory_order_seq_cst);
+      armed = true;
+      return;
+    }
+    timespec limit = {0, sleepNanoseconds};
+    ++count.systemCalls;
+    syscall(SYS_futex, &bell, FUTEX_WAIT, 1, &limit, nullptr, 0);
+    disarm();
+  }
+
+  bool park(bool prepare) override {
+    std::atomic<uint32_t> &bell = segment->memory().control().sleeping;
+    if (prepare) {
+      bell.store(1, std::memory_order_seq_cst);
+    } else {
+      timespec limit = {0, sleepNanoseconds};
+      syscall(SYS_futex, &bell, FUTEX_WAIT, 1, &limit, nullptr, 0);
+    }
+    return true;
+  }
+
+  Fault fault() override {
+    if (broken)
+      return broken;
+    if (uint32_t by = segment->memory().control().aborted.load(std::memory_order_acquire)) {
+      int peer = int(by) - 1;
+      const char *why = peers[peer]->control().why;
+      return broken = {Fault::Aborted, peer, std::string(why, strnlen(why, sizeof(Control::why)))};
+    }
+    epoll_event event;
+    ++count.systemCalls;
+    while (epoll_wait(epoll, &event, 1, 0) == 1) {
+      int peer = int(event.data.u32);
+      if (!peers[peer]->control().closed.load(std::memory_order_acquire))
+        return broken = {Fault::PeerDied, peer, "its process ended"};
+      epoll_ctl(epoll, EPOLL_CTL_DEL, pidfds[peer], nullptr); // it had left the communicator
+    }
+    return broken;
+  }
+
+  void abort(const std::string &why) override {
+    Control &control = segment->memory().control();
+    std::strncpy(control.why, why.c_str(), sizeof control.why - 1);
+    for (int peer = 0; peer < ranks; ++peer) {
+      uint32_t none = 0;
+      peers[peer]->control().aborted.compare_exchange_strong(none, uint32_t(me) + 1, std::memory_order_seq_cst);
+      ring(*peers[peer]);
+    }
+  }
+
+  TransportCounters counters() const override { return count; }
+
+private:
+  LaneState &stateOf(int index) {
+    LaneState &state = lane[size_t(index)];
+    if (state.send.empty()) {
+      state.send.resize(ranks);
+      state.received.resize(ranks);
+    }
+    return state;
+  }
+
+  bool grow(SendState::Staging &staging, size_t bytes) {
+    size_t wanted = eagerBytes;
+    while (wanted < bytes && wanted < (size_t(1) << 20))
+      wanted *= 2;
+    wanted = wanted < bytes ? roundUp(bytes, page) : wanted;
+    segment->release(staging.memory);
+    staging.memory = segment->allocate(wanted);
+    staging.bytes = staging.memory ? wanted : 0;
+    if (!staging.memory)
+      broken = {Fault::System, -1, "no shared memory for a copy of " + std::to_string(bytes) + " bytes"};
+    return staging.memory;
+  }
+
+  void ring(Mapping &peer) {
+    std::atomic<uint32_t> &bell = peer.control().sleeping;
+    if (bell.load(std::memory_order_seq_cst) == 0)
+      return;
+    if (bell.exchange(0, std::memory_order_seq_cst)) {
+      ++count.systemCalls;
+      syscall(SYS_futex, &bell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    }
+  }
+
+  void disarm() {
+    segment->memory().control().sleeping.store(0, std::memory_order_relaxed);
+    armed = false;
+  }
+
+  Outcome watch(int peer, int pid) {
+    pidfds[peer] = int(syscall(SYS_pidfd_open, pid, 0));
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u32 = uint32_t(peer);
+    if (pidfds[peer] < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pidfds[peer], &event) != 0)
+      return {errno == ESRCH ? BRAID_PEER_DIED : BRAID_SYSTEM,
+              "shared memory: cannot watch process " + std::to_string(pid) + ": " + std::strerror(errno)};
+    return {};
+  }
+
+  int me, ranks;
+  std::unique_ptr<Segment> segment;
+  std::vector<std::shared_ptr<Mapping>> peers; ///< with this rank's own
+  std::vector<LaneState> lane;
+  std::vector<int> pidfds;
+  int epoll = -1;
+  bool armed = false;
+  Fault broken;
+  TransportCounters count;
+};
+
+} // namespace
+
+Outcome makeShmTransport(const TransportContext &context, std::unique_ptr<Transport> &transport) {
+  auto made = std::make_unique<ShmTransport>(context);
+  Outcome connected = made->connect(context);
+  if (connected)
+    transport = std::move(made);
+  return connected;
+}
+
+} // namespace braid::runtime

@@ -1,0 +1,3 @@
+set(BRAID_RT_SHM_SOURCES
+  transports/shm/Segment.cpp
+  transports/shm/Shm.cpp)

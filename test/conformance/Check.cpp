@@ -1,0 +1,328 @@
+//===- Check.cpp - runs one case on one rank and checks this rank's part ----------------------------------------------===//
+#include "test/conformance/Check.h"
+#include <cstdlib>
+#include <memory>
+
+namespace braid::test {
+
+namespace {
+
+constexpr size_t guard = 128;
+constexpr unsigned char fill = 0xa5;
+
+/// One tensor's buffers on this rank, with guard bytes around them.
+struct Buffers {
+  size_t block = 0;                            ///< elements
+  size_t in = 0, out = 0;                      ///< elements of operand and result; 0: none
+  size_t inBlock = 0, outBlock = 0;            ///< first block, in the abstract buffer
+  unsigned char *memory = nullptr;             ///< all of it
+  size_t bytes = 0, sendAt = 0, receiveAt = 0; ///< offsets in memory
+  size_t outBytes = 0;                         ///< room of the result, also where this rank gets none
+};
+
+class Runner {
+public:
+  Runner(const Case &one, const std::vector<Data> &data, braid_comm *comm) : one(one), data(data), comm(comm) {
+    braid_comm_rank(comm, &me, nullptr);
+  }
+  ~Runner() {
+    for (Buffers &b : tensors)
+      one.shared ? braid_free(comm, b.memory) : std::free(b.memory);
+  }
+
+  Verdict run() {
+    if (one.collective == BRAID_SEND)
+      return neighbours();
+    layOut();
+    braid_op *op = nullptr;
+    Verdict verdict;
+    std::vector<braid_buffer> buffers;
+    for (Buffers &b : tensors) {
+      if (!b.memory && b.bytes)
+        return {"no memory for buffers: " + std::string(braid_last_error()), 0};
+      buffers.push_back({b.memory + b.sendAt, b.memory + b.receiveAt, b.in, b.out});
+    }
+    braid_op_options options = {};
+    options.size = sizeof options;
+    options.collective = one.collective;
+    options.type = one.type;
+    options.reduction = one.reduction;
+    options.root = one.root;
+    options.tensors = one.collective == BRAID_BARRIER ? 0 : buffers.size();
+    options.buffers = buffers.data();
+    options.pairs = pairs.size() / 2;
+    options.pair_list = pairs.data();
+    options.algorithm = one.algorithm.empty() ? nullptr : one.algorithm.c_str();
+    options.channels = one.channels;
+    options.chunks = one.chunks;
+    options.name = "case";
+    if (braid_op_plan(comm, &options, &op))
+      return {braid_last_error(), 0};
+    for (size_t round = 0; round < data.size() && verdict.problem.empty(); ++round) {
+      write(round);
+      if (braid_op_start(op) || braid_op_wait(op)) {
+        verdict.problem = braid_last_error();
+        break;
+      }
+      verdict.problem = check(round);
+      for (const Buffers &b : tensors)
+        hash(verdict.result, b.memory + b.receiveAt, b.out * size());
+    }
+    if (braid_op_destroy(op) && verdict.problem.empty())
+      verdict.problem = braid_last_error();
+    return verdict;
+  }
+
+private:
+  size_t size() const { return info(one.type).bytes; }
+
+  static void hash(uint64_t &h, const unsigned char *at, size_t bytes) {
+    for (; bytes >= 8; bytes -= 8, at += 8) {
+      uint64_t word;
+      std::memcpy(&word, at, 8);
+      h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+      h ^= h >> 29;
+    }
+    for (; bytes; --bytes, ++at)
+      h = (h ^ *at) * 0x100000001b3ull;
+  }
+
+  void layOut() {
+    size_t n = size_t(one.ranks);
+    bool root = me == one.root;
+    if (one.collective == BRAID_PERMUTE) { // a shift by two that leaves rank 0 without a source, and a self pair
+      for (int rank = 0; rank + 2 < one.ranks; ++rank)
+        pairs.insert(pairs.end(), {rank, rank + 2});
+      if (one.ranks > 1)
+        pairs.insert(pairs.end(), {one.ranks - 1, 1 % one.ranks});
+      if (one.ranks == 1)
+        pairs = {0, 0};
+    }
+    for (int t = 0; t < one.tensors; ++t) {
+      size_t count = t == 0 ? one.count : t == 1 ? 17 : one.count / 2 + 1;
+      Buffers b;
+      size_t outRoom = 0;
+      switch (one.collective) {
+      case BRAID_REDUCE_SCATTER:
+        b.block = count / n;
+        b.in = b.block * n;
+        b.out = b.block;
+        b.outBlock = size_t(me);
+        break;
+      case BRAID_ALL_GATHER:
+        b.block = count / n;
+        b.in = b.block;
+        b.inBlock = size_t(me);
+        b.out = b.block * n;
+        break;
+      case BRAID_ALL_TO_ALL:
+        b.block = count / n;
+        b.in = b.out = b.block * n;
+        break;
+      case BRAID_BROADCAST:
+        b.block = b.out = count;
+        b.in = root ? count : 0;
+        break;
+      case BRAID_REDUCE:
+        b.block = b.in = count;
+        b.out = root ? count : 0;
+        outRoom = count;
+        break;
+      case BRAID_GATHER:
+        b.block = b.in = count / n;
+        b.inBlock = size_t(me);
+        b.out = root ? b.block * n : 0;
+        outRoom = b.block * n;
+        break;
+      case BRAID_SCATTER:
+        b.block = b.out = count / n;
+        b.outBlock = size_t(me);
+        b.in = root ? b.block * n : 0;
+        break;
+      case BRAID_BARRIER:
+        break;
+      default:
+        b.block = b.in = b.out = count;
+      }
+      if (b.out > outRoom)
+        outRoom = b.out;
+      b.outBytes = outRoom * size();
+      size_t inBytes = b.in * size();
+      if (one.place == Case::Apart || !b.in || !b.out) {
+        b.sendAt = guard;
+        b.receiveAt = guard + inBytes + guard;
+        b.bytes = b.receiveAt + b.outBytes + guard;
+      } else { // the larger holds the smaller: at its own block, or at the front
+        size_t within =
+            one.place == Case::InPlace ? (b.inBlock > b.outBlock ? b.inBlock : b.outBlock) * b.block * size() : 0;
+        b.sendAt = guard + (inBytes < b.outBytes ? within : 0);
+        b.receiveAt = guard + (inBytes > b.outBytes ? within : 0);
+        b.bytes = guard + (inBytes > b.outBytes ? inBytes : b.outBytes) + guard;
+      }
+      b.memory = static_cast<unsigned char *>(one.shared ? braid_alloc(comm, b.bytes) : std::malloc(b.bytes));
+      tensors.push_back(b);
+    }
+  }
+
+  /// Where a tensor's data begin in the pattern, so that tensors differ.
+  static size_t origin(size_t tensor) { return tensor * 100003; }
+
+  void write(size_t round) {
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      Buffers &b = tensors[t];
+      std::memset(b.memory, fill, b.bytes);
+      data[round].operand(me, origin(t) + b.inBlock * b.block, b.in, b.memory + b.sendAt);
+    }
+  }
+
+  std::string check(size_t round) const {
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      std::string problem = checkTensor(data[round], tensors[t], origin(t));
+      if (!problem.empty())
+        return "round " + std::to_string(round) + ", tensor " + std::to_string(t) + ", " + problem;
+    }
+    return {};
+  }
+
+  std::string checkTensor(const Data &d, const Buffers &b, size_t from) const {
+    const unsigned char *result = b.memory + b.receiveAt;
+    std::string problem;
+    size_t n = size_t(one.ranks);
+    switch (one.collective) {
+    case BRAID_ALL_REDUCE:
+    case BRAID_REDUCE:
+    case BRAID_REDUCE_SCATTER:
+      problem = d.expectReduced(from + b.outBlock * b.block, b.out, result);
+      break;
+    case BRAID_ALL_GATHER:
+    case BRAID_GATHER:
+      for (size_t rank = 0; rank < n && b.out && problem.empty(); ++rank)
+        problem = d.expectOperand(int(rank), from + rank * b.block, b.block, result + rank * b.block * size());
+      break;
+    case BRAID_ALL_TO_ALL:
+      for (size_t rank = 0; rank < n && problem.empty(); ++rank)
+        problem = d.expectOperand(int(rank), from + size_t(me) * b.block, b.block, result + rank * b.block * size());
+      break;
+    case BRAID_BROADCAST:
+    case BRAID_SCATTER:
+      problem = d.expectOperand(one.root, from + b.outBlock * b.block, b.out, result);
+      break;
+    case BRAID_PERMUTE: {
+      int source = -1;
+      for (size_t i = 0; i < pairs.size(); i += 2)
+        if (pairs[i + 1] == me)
+          source = pairs[i];
+      if (source >= 0)
+        problem = d.expectOperand(source, from, b.out, result);
+      for (size_t i = 0; source < 0 && i < b.out * size(); ++i)
+        if (result[i])
+          return "byte " + std::to_string(i) + ": expected zeros without a source, got " + std::to_string(result[i]);
+      break;
+    }
+    default:
+      break;
+    }
+    return problem.empty() ? checkRest(d, b, from) : problem;
+  }
+
+  /// Guards, rooms that are not this rank's to get, and operands that are not in place.
+  std::string checkRest(const Data &d, const Buffers &b, size_t from) const {
+    const unsigned char *send = b.memory + b.sendAt, *sendEnd = send + b.in * size();
+    const unsigned char *result = b.memory + b.receiveAt, *resultEnd = result + b.out * size();
+    for (const unsigned char *at = b.memory; at < b.memory + b.bytes; ++at) {
+      if (at == send && sendEnd > send)
+        at = sendEnd;
+      if (at == result && resultEnd > result)
+        at = resultEnd;
+      if (at == send && sendEnd > send)
+        at = sendEnd;
+      if (at >= b.memory + b.bytes)
+        break;
+      if ((at >= send && at < sendEnd) || (at >= result && at < resultEnd))
+        continue;
+      if (*at != fill)
+        return "byte " + std::to_string(at - b.memory) + " beside operand and result was written";
+    }
+    bool apart = sendEnd <= result || resultEnd <= send;
+    std::string changed = apart ? d.expectOperand(me, from + b.inBlock * b.block, b.in, send) : "";
+    return changed.empty() ? "" : "the operand was changed: " + changed;
+  }
+
+  /// Send and recv: each rank to the next two, by two tags, and the other way around in one go.
+  Verdict neighbours() {
+    int n = one.ranks;
+    struct Line {
+      int peer, tag;
+      bool send;
+      unsigned char *memory = nullptr;
+      braid_op *op = nullptr;
+    };
+    std::vector<Line> lines = {
+        {(me + 1) % n, 0, true}, {(me + n - 1) % n, 0, false}, {(me + 1) % n, 7, true}, {(me + n - 1) % n, 7, false}};
+    size_t bytes = one.count * size() + 2 * guard;
+    Verdict verdict;
+    for (Line &line : lines) {
+      tensors.emplace_back();
+      line.memory = static_cast<unsigned char *>(one.shared ? braid_alloc(comm, bytes) : std::malloc(bytes));
+      tensors.back().memory = line.memory;
+      braid_buffer buffer = {};
+      (line.send ? buffer.send_count : buffer.receive_count) = one.count;
+      if (line.send)
+        buffer.send = line.memory + guard;
+      else
+        buffer.receive = line.memory + guard;
+      braid_op_options options = {};
+      options.size = sizeof options;
+      options.collective = line.send ? BRAID_SEND : BRAID_RECV;
+      options.type = one.type;
+      options.peer = line.peer;
+      options.tag = line.tag;
+      options.tensors = 1;
+      options.buffers = &buffer;
+      if (braid_op_plan(comm, &options, &line.op))
+        return {braid_last_error(), 0};
+    }
+    for (size_t round = 0; round < data.size() && verdict.problem.empty(); ++round) {
+      auto failed = [&] {
+        verdict.problem = braid_last_error();
+        return true;
+      };
+      for (Line &line : lines) {
+        std::memset(line.memory, fill, bytes);
+        if (line.send)
+          data[round].operand(me, size_t(line.tag), one.count, line.memory + guard);
+      }
+      bool broken = false;
+      for (Line &line : lines)
+        broken = broken || (braid_op_start(line.op) && failed());
+      for (size_t i = lines.size(); i-- > 0;)
+        broken = broken || (braid_op_wait(lines[i].op) && failed());
+      for (Line &line : lines) {
+        if (verdict.problem.empty())
+          verdict.problem =
+              data[round].expectOperand(line.send ? me : line.peer, size_t(line.tag), one.count, line.memory + guard);
+        for (size_t i = 0; i < guard; ++i)
+          if (line.memory[i] != fill || line.memory[bytes - 1 - i] != fill)
+            verdict.problem = "guard bytes were written";
+      }
+    }
+    for (Line &line : lines)
+      braid_op_destroy(line.op);
+    return verdict;
+  }
+
+  const Case &one;
+  const std::vector<Data> &data;
+  braid_comm *comm;
+  int32_t me = 0;
+  std::vector<Buffers> tensors;
+  std::vector<int32_t> pairs;
+};
+
+} // namespace
+
+Verdict runCase(const Case &one, const std::vector<Data> &data, braid_comm *comm) {
+  return Runner(one, data, comm).run();
+}
+
+} // namespace braid::test

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Ranks that die or hang, in each phase: every survivor has a clear error in time, and goes on without them."""
+import os
+import re
+import secrets
+import signal
+import socket
+import time
+
+from harness import check, expect, main
+from launching import PROGRAM, PYTHON, Job, free_port, launch, run, until
+
+DEADLINE = 1.0  # seconds from a death to the errors of all survivors
+
+
+def judge(job, ranks, victim, words, limit):
+    """Every survivor's line: its status, the victim's name, and in time."""
+    died = float(job.wait_for("victim at ").split()[-1])
+    latest = 0.0
+    for rank in set(range(ranks)) - {victim}:
+        line = next((l for l in job.out if l.startswith(f"rank {rank}: status ")), None)
+        expect(line, f"rank {rank} said nothing\n{job.text()}")
+        expect(f"rank {victim}" in line.split(": ", 2)[2] and re.search(words, line), line)
+        latest = max(latest, float(re.search(r" at ([\d.]+): ", line)[1]) - died)
+    expect(latest < limit, f"{latest:.3f} s from the fault to the last error, expected {limit}\n{job.text()}")
+    return latest
+
+
+@check
+def killed_in_each_phase():
+    worst = 0.0
+    for transport in ("shm", "tcp"):
+        for phase in ("start", "connected", "flight", "between"):
+            status, job = run("-n", 4, "--on-failure=keep", "--", PYTHON, PROGRAM, "fault", transport, 2, phase, "SIGKILL")
+            # The first to fail is the one that was killed, or a survivor that the launcher saw before it.
+            expect(status in (137, 3) and "rank 2 was ended by signal 9" in job.text(), f"{status}\n{job.text()}")
+            worst = max(worst, judge(job, 4, 2, "status 3 .*rank 2 died", DEADLINE))
+            again = [l for l in job.out if "survivors" in l]
+            if phase != "start":
+                expect(sorted(again) == [f"rank {r}: survivors' sum 6" for r in (0, 1, 3)], job.text())
+    return f"2 transports x 4 phases, the last error at most {worst:.3f} s after the death"
+
+
+@check
+def stopped_ranks_are_late():
+    """A live rank that is stuck: the deadline, and its name."""
+    for transport in ("shm", "tcp"):
+        for phase in ("start", "flight"):
+            with launch("-n", 3, "--on-failure=keep", "--grace=0.2", "--", PYTHON, PROGRAM, "fault", transport, 1, phase,
+                        "SIGSTOP", env={"TEST_DEADLINE": "2"}) as job:
+                until(lambda: sum(": status " in l for l in job.out) == 2, job.text)
+                judge(job, 3, 1, "status (4|5) ", 6)  # 5: told by who noticed first
+                job.process.send_signal(signal.SIGTERM)
+                job.end()
+                job.nothing_left()
+
+
+@check
+def the_launcher_ends_the_others():
+    """Without --on-failure=keep the survivors have their say, and then are ended."""
+    status, job = run("-n", 4, "--", PYTHON, PROGRAM, "fault", "shm", 2, "flight", "SIGKILL")
+    expect(status in (137, 3), f"{status}\n{job.text()}")
+    judge(job, 4, 2, "status (3|5) ", DEADLINE)
+
+
+def by_hand(rank, ranks, address, secret, *arguments, **more):
+    """A rank without a launcher: rank 0 serves the store."""
+    return Job(PYTHON, PROGRAM, *arguments, env={"BRAID_RANK": str(rank), "BRAID_RANKS": str(ranks), "BRAID_JOB_SECRET": secret,
+                                                 "BRAID_RENDEZVOUS": address, "TEST_DEADLINE": "8", **more})
+
+
+def all_of(jobs):
+    class All:
+        def __enter__(self):
+            return jobs
+
+        def __exit__(self, *_):
+            for job in jobs:
+                job.kill()
+    return All()
+
+
+@check
+def rank_zero_serves_without_a_launcher():
+    address, secret = f"127.0.0.1:{free_port()}", secrets.token_hex(16)
+    with all_of([by_hand(r, 3, address, secret, "sum") for r in (2, 1, 0)]) as jobs:
+        for job in jobs:
+            expect(job.end() == 0, job.text())
+    expect(sorted(l for job in jobs for l in job.out) == [f"rank {r} of 3: sum 6" for r in range(3)], "wrong sums")
+
+
+@check
+def the_store_dies():
+    """Rank 0 serves and is killed while the others wait for rank 3, which never comes."""
+    address, secret = f"127.0.0.1:{free_port()}", secrets.token_hex(16)
+    host, port = address.split(":")
+
+    def served():
+        with socket.socket() as link:
+            return link.connect_ex((host, int(port))) == 0
+
+    with all_of([by_hand(r, 4, address, secret, "fault", "tcp", "9", "never", "SIGKILL") for r in (0, 1, 2)]) as jobs:
+        until(served, "a store")
+        # Rank 1 and 2 are known to have met when their connections are there.
+        until(lambda: established(int(port)) >= 3, lambda: f"{established(int(port))} connections, expected 3")
+        began = time.time()
+        os.kill(jobs[0].process.pid, signal.SIGKILL)
+        for job in jobs[1:]:
+            expect(job.end() == 3, job.text())
+            line = job.wait_for("status 3")
+            expect("the store at " + address in line and "rank 0" in line, line)
+            expect(float(re.search(r" at ([\d.]+): ", line)[1]) - began < DEADLINE, line)
+
+
+def established(port):
+    """Connections to a local port, seen from the server's side."""
+    with open("/proc/net/tcp") as file:
+        rows = [line.split() for line in file][1:]
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
+
+
+@check
+def wrong_secrets_and_ports_in_use():
+    secret = secrets.token_hex(16)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with by_hand(0, 2, address, secret, "fault", "tcp", "9", "never", "SIGKILL") as job:
+            expect(job.end() == 3, job.text())
+            expect("status 7" in job.text() and f"listen on {address}: expected a free port, but it is in use" in job.text(),
+                   job.text())
+    address = f"127.0.0.1:{free_port()}"
+    with all_of([by_hand(0, 2, address, secret, "sum"),
+                 by_hand(1, 2, address, secrets.token_hex(16), "fault", "tcp", "9", "never", "SIGKILL")]) as (good, bad):
+        expect(bad.end() == 3 and "expected the same job secret" in bad.text() and secret not in bad.text(), bad.text())
+        with by_hand(1, 2, address, secret, "sum") as right:  # the job goes on
+            expect(right.end() == 0 and good.end() == 0, right.text() + good.text())
+    with by_hand(0, 2, address, "", "fault", "tcp", "9", "never", "SIGKILL") as job:
+        expect(job.end() == 3 and "BRAID_JOB_SECRET: expected a secret" in job.text(), job.text())
+
+
+@check
+def nobody_comes():
+    address, secret = f"127.0.0.1:{free_port()}", secrets.token_hex(16)
+    with by_hand(0, 3, address, secret, "fault", "tcp", "9", "never", "SIGKILL", TEST_DEADLINE="0.5") as job:
+        expect(job.end() == 3, job.text())
+        expect("status 4" in job.text() and "ranks 1, 2 have not come" in job.text(), job.text())
+    with by_hand(1, 3, address, secret, "fault", "tcp", "9", "never", "SIGKILL", TEST_DEADLINE="0.5") as job:
+        expect(job.end() == 3 and "store of rank 0 not found at " + address in job.text(), job.text())
+
+
+@check
+def out_of_descriptors():
+    """A rank that can open nothing more says so, and nobody hangs."""
+    text = f"[ $BRAID_RANK = 1 ] && ulimit -n 6; exec {PYTHON} {PROGRAM} sum tcp"
+    status, job = run("-n", 3, "--", "sh", "-c", text, env={"TEST_DEADLINE": "2"})
+    expect(status not in (0, 124) and "rank 1 " in job.text(), f"{status}\n{job.text()}")
+    return next(l for l in job.err if l.startswith("braid-launch: rank"))[:160]
+
+
+main(__file__)

@@ -1,0 +1,147 @@
+// RUN: braid-opt %s --braid-to-destination -split-input-file -verify-diagnostics | FileCheck %s
+
+#pairs = #braid.groups<[[0, 1]]>
+
+// A fresh destination: the operand is an argument, whose buffer is not ours.
+// CHECK-LABEL: func.func @fresh
+func.func @fresh(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[O:.*]] = tensor.empty() : tensor<4xf32>
+  // CHECK: %[[T:.*]], %[[F:.*]] = braid.launch all_reduce ins(%arg0 : tensor<4xf32>) outs(%[[O]] : tensor<4xf32>)
+  // CHECK-SAME: reduction = #braid<reduction sum>
+  // CHECK: %[[R:.*]] = braid.finish %[[T]] ins(%arg0 : tensor<4xf32>) outs(%[[F]] : tensor<4xf32>)
+  // CHECK: return %[[R]]
+  %r = braid.all_reduce sum %a groups = #pairs : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// In place: the operand is computed here and dies here.
+// CHECK-LABEL: func.func @in_place
+func.func @in_place(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[S:.*]] = arith.addf
+  // CHECK: braid.launch all_reduce outs(%[[S]] : tensor<4xf32>)
+  %s = arith.addf %a, %a : tensor<4xf32>
+  %r = braid.all_reduce sum %s groups = #pairs : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// Not in place: the operand is read afterwards; not in place: one operand twice; and only all_reduce and broadcast can.
+// CHECK-LABEL: func.func @not_in_place
+func.func @not_in_place(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>) {
+  %s = arith.addf %a, %a : tensor<4xf32>
+  %t = arith.mulf %a, %a : tensor<4xf32>
+  %u = arith.subf %a, %a : tensor<4xf32>
+  // CHECK: braid.launch all_reduce ins(
+  %r = braid.all_reduce sum %s groups = #pairs : tensor<4xf32>
+  // CHECK: braid.launch all_reduce ins(
+  %q:2 = braid.all_reduce sum %t, %t groups = #pairs : tensor<4xf32>, tensor<4xf32>
+  // CHECK: braid.launch all_gather ins(
+  %g = braid.all_gather %u dims = [0] groups = #pairs : (tensor<4xf32>) -> tensor<8xf32>
+  return %r, %s, %q#1, %g : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>
+}
+
+// start and wait are the same pair, apart; the plan goes along.
+// CHECK-LABEL: func.func @in_flight
+func.func @in_flight(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[T:.*]], %[[F:.*]] = braid.launch all_reduce ins(%arg0 : tensor<4xf32>)
+  // CHECK-SAME: plan = #plan
+  %t = braid.start(%x = %a) : tensor<4xf32> {
+    %r = braid.all_reduce sum %x groups = #pairs {plan = #braid.plan<engine = braid, algorithm = "ring">} : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
+  }
+  // CHECK-NEXT: arith.addf
+  %s = arith.addf %b, %b : tensor<4xf32>
+  // CHECK-NEXT: braid.finish %[[T]] ins(%arg0 : tensor<4xf32>) outs(%[[F]] : tensor<4xf32>)
+  %w = braid.wait %t, %a : (tensor<4xf32>) -> tensor<4xf32>
+  return %w, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+// Two waits on two paths are two finishes.
+// CHECK-LABEL: func.func @two_paths
+func.func @two_paths(%a: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
+  // CHECK: %[[T:.*]], %{{.*}} = braid.launch
+  %t = braid.start(%x = %a) : tensor<4xf32> {
+    %r = braid.all_reduce sum %x groups = #pairs : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
+  }
+  // CHECK: scf.if
+  // CHECK: braid.finish %[[T]]
+  // CHECK: else
+  // CHECK: braid.finish %[[T]]
+  %w = scf.if %c -> tensor<4xf32> {
+    %v = braid.wait %t, %a : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %v : tensor<4xf32>
+  } else {
+    %v = braid.wait %t, %a : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %v : tensor<4xf32>
+  }
+  return %w : tensor<4xf32>
+}
+
+// Inits are destinations; dynamic sizes are computed.
+// CHECK-LABEL: func.func @kinds
+func.func @kinds(%a: tensor<4x6xf32>, %i: tensor<4x6xf32>, %g: tensor<4x12xf32>, %d: tensor<?x6xf32>) {
+  // CHECK: braid.launch reduce ins(%arg0 : tensor<4x6xf32>) outs(%arg1 : tensor<4x6xf32>) {{.*}}root = 1
+  %r = braid.reduce max %a init %i root = 1 groups = #pairs : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: braid.launch gather ins(%arg0 : tensor<4x6xf32>) outs(%arg2 : tensor<4x12xf32>) {dims = array<i64: 1>
+  %s = braid.gather %a init %g dims = [1] root = 0 groups = #pairs : (tensor<4x6xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>
+  // CHECK: tensor.empty() : tensor<2x6xf32>
+  // CHECK-NEXT: braid.launch scatter
+  %t = braid.scatter %a dims = [0] root = 0 groups = #pairs : (tensor<4x6xf32>) -> tensor<2x6xf32>
+  // CHECK: braid.launch all_to_all {{.*}}concat_dims = array<i64: 1>, dims = array<i64: 0>
+  %u = braid.all_to_all %a split = [0] concat = [1] groups = #pairs : (tensor<4x6xf32>) -> tensor<2x12xf32>
+  // CHECK: braid.launch permute {{.*}}pairs = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>
+  %v = braid.permute %a pairs = [[0, 1]] : tensor<4x6xf32>
+  // CHECK: braid.launch send ins(%arg0 : tensor<4x6xf32>) {peer = 1 : i64, tag = 2 : i64}
+  braid.send %a peer = 1 tag = 2 : tensor<4x6xf32>
+  // CHECK: braid.launch recv outs(%{{.*}} : tensor<4x6xf32>) {peer = 0 : i64, tag = 2 : i64}
+  %w = braid.recv peer = 0 tag = 2 : tensor<4x6xf32>
+  // CHECK: braid.launch barrier
+  braid.barrier groups = #pairs
+  // CHECK: %[[D:.*]] = tensor.dim %arg3, %c0
+  // CHECK: %[[N:.*]] = arith.muli %[[D]], %c2
+  // CHECK: tensor.empty(%[[N]]) : tensor<?x6xf32>
+  %x = braid.all_gather %d dims = [0] groups = #pairs : (tensor<?x6xf32>) -> tensor<?x6xf32>
+  // CHECK: arith.divui %{{.*}}, %c2
+  %y = braid.reduce_scatter sum %d dims = [0] groups = #pairs : (tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// A slice that does not lie in one piece is copied before; one that does is not.
+// CHECK-LABEL: func.func @slices
+func.func @slices(%a: tensor<8x6xf32>) {
+  %rows = tensor.extract_slice %a[2, 0] [4, 6] [1, 1] : tensor<8x6xf32> to tensor<4x6xf32>
+  %columns = tensor.extract_slice %a[0, 2] [8, 2] [1, 1] : tensor<8x6xf32> to tensor<8x2xf32>
+  // CHECK: %[[ROWS:.*]] = tensor.extract_slice %{{.*}}[2, 0]
+  // CHECK: %[[COLUMNS:.*]] = tensor.extract_slice %{{.*}}[0, 2]
+  // CHECK: braid.launch all_reduce ins(%[[ROWS]] :
+  %r = braid.all_reduce sum %rows groups = #pairs : tensor<4x6xf32>
+  // CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%[[COLUMNS]])
+  // CHECK: braid.launch all_reduce ins(%[[C]] :
+  %c = braid.all_reduce sum %columns groups = #pairs : tensor<8x2xf32>
+  return
+}
+
+// -----
+
+#pairs = #braid.groups<[[0, 1]]>
+
+func.func @token_in_a_loop(%a: tensor<4xf32>, %n: index, %first: !braid.token) {
+  // expected-error @+1 {{token, expected to be waited for where it was made, got passed on}}
+  %t = braid.start(%x = %a) : tensor<4xf32> {
+    %r = braid.all_reduce sum %x groups = #pairs : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
+  }
+  // expected-note @+1 {{it is passed on here}}
+  %last = scf.for %i = %n to %n step %n iter_args(%k = %t) -> !braid.token {
+    scf.yield %k : !braid.token
+  }
+  return
+}
+
+// -----
+
+func.func @unknown_group_size(%a: tensor<?xf32>) {
+  // expected-error @+1 {{groups, expected a known size where a result's size is dynamic, got #braid.groups<[]>}}
+  %r = braid.all_gather %a dims = [0] groups = #braid.groups<[]> : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}

@@ -1,0 +1,157 @@
+//===- Compile.cpp - parse, lower, compile ----------------------------------------------------------------------===//
+//
+// The compiler runs in the process that starts the ranks, so all of them get the same code by fork. MLIR's threads are off:
+// a process with threads cannot be forked safely.
+//
+//===------------------------------------------------------------------------------------------------------------===//
+#include "Compile.h"
+
+#include "braid/dialect/BraidOps.h"
+#include "braid/dialect/Groups.h"
+#include "braid/passes/Passes.h"
+#include "braid/passes/PlaceholderDialects.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+namespace braid::run {
+
+namespace {
+
+class JitProgram : public Program {
+public:
+  explicit JitProgram(DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) {}
+
+  void (*entry())(void **) override { return function; }
+  std::string writeObject(const std::string &path) override {
+    engine->dumpToObjectFile(path);
+    return llvm::sys::fs::exists(path) ? "" : path + ": could not be written";
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::function<llvm::Error(llvm::Module *)> optimize;
+  std::unique_ptr<ExecutionEngine> engine;
+  void (*function)(void **) = nullptr;
+};
+
+/// Reads the entry's types before they become buffers. An argument that the function may overwrite would lose its data
+/// for the next step, so it may not.
+LogicalResult readEntry(func::FuncOp entry, Program &program) {
+  OpBuilder builder(entry);
+  auto port = [&](Type type, const Twine &what, std::vector<Port> &ports) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape() || !elementBytesOf(tensor))
+      return entry.emitError() << what << ": expected a tensor of static shape and a type of whole bytes, got " << type;
+    ports.push_back({tensor, ""});
+    return success();
+  };
+  for (unsigned index = 0; index < entry.getNumArguments(); ++index) {
+    if (failed(port(entry.getArgument(index).getType(), "argument " + Twine(index), program.arguments)))
+      return failure();
+    if (auto data = entry.getArgAttrOfType<StringAttr>(index, "braid.data"))
+      program.arguments.back().data = data.getValue().str();
+    entry.setArgAttr(index, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
+  }
+  for (auto [index, type] : llvm::enumerate(entry.getResultTypes()))
+    if (failed(port(type, "result " + Twine(index), program.results)))
+      return failure();
+  entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(), builder.getUnitAttr());
+  return success();
+}
+
+} // namespace
+
+int64_t elementBytesOf(RankedTensorType type) {
+  std::optional<int64_t> bytes = mlir::braid::elementBytes(type.getElementType());
+  return bytes.value_or(0);
+}
+
+std::unique_ptr<Program> compile(const CompileOptions &options) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllToLLVMIRTranslations(registry);
+  registry.insert<mlir::braid::BraidDialect>();
+  mlir::braid::registerPlaceholderDialects(registry);
+  auto program = std::make_unique<JitProgram>(registry);
+
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler diagnostics(sources, &program->context);
+  program->module = parseSourceFile<ModuleOp>(options.file, sources, &program->context);
+  if (!program->module)
+    return nullptr;
+  ModuleOp module = *program->module;
+  auto entry = module.lookupSymbol<func::FuncOp>(options.entry);
+  if (!entry) {
+    module.emitError() << "entry, expected a func.func @" << options.entry << ", got none";
+    return nullptr;
+  }
+  program->ranks = mlir::braid::rankCountOf(module);
+  if (failed(readEntry(entry, *program)))
+    return nullptr;
+
+  PassManager manager(&program->context);
+  mlir::braid::LowerPipelineOptions lowering;
+  lowering.cluster = options.cluster;
+  mlir::braid::buildLowerPipeline(manager, lowering);
+  if (failed(manager.run(module)))
+    return nullptr;
+  if (options.dumpLlvm) {
+    module->print(llvm::outs());
+    return program;
+  }
+
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder) {
+    llvm::errs() << "braid-run: error: no code generator for this machine: " << toString(builder.takeError()) << '\n';
+    return nullptr;
+  }
+  auto machine = builder->createTargetMachine();
+  if (!machine) {
+    llvm::errs() << "braid-run: error: no target machine: " << toString(machine.takeError()) << '\n';
+    return nullptr;
+  }
+  program->machine = std::move(*machine);
+  program->optimize = makeOptimizingTransformer(3, 0, program->machine.get());
+  ExecutionEngineOptions engine;
+  engine.transformer = program->optimize; // kept in the program: it is only referred to
+  engine.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
+  SmallVector<StringRef> libraries;
+  if (!options.runtime.empty())
+    libraries.push_back(options.runtime);
+  engine.sharedLibPaths = libraries;
+  engine.enableObjectDump = options.keepObject;
+  auto made = ExecutionEngine::create(module, engine);
+  if (!made) {
+    llvm::errs() << "braid-run: error: compiling: " << toString(made.takeError()) << '\n';
+    return nullptr;
+  }
+  program->engine = std::move(*made);
+  auto function = program->engine->lookupPacked("_mlir_ciface_" + options.entry);
+  if (!function) {
+    llvm::errs() << "braid-run: error: entry @" << options.entry << ": " << toString(function.takeError()) << '\n';
+    return nullptr;
+  }
+  program->function = *function;
+  return program;
+}
+
+} // namespace braid::run

@@ -1,0 +1,46 @@
+//===- Compile.h - from a module in a file to code that can be called ---------------------------------*- C++ -*-===//
+#ifndef BRAID_RUN_COMPILE_H
+#define BRAID_RUN_COMPILE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace braid::run {
+
+/// An argument or a result of the entry function.
+struct Port {
+  mlir::RankedTensorType type; ///< static shape
+  std::string data;            ///< an argument's `braid.data`, or empty
+};
+
+/// A compiled module.
+class Program {
+public:
+  virtual ~Program() = default;
+  std::vector<Port> arguments, results;
+  int64_t ranks = 0; ///< that the module says it runs on; 0: it does not say
+
+  /// `_mlir_ciface_<entry>`, to be called with pointers to pointers.
+  virtual void (*entry())(void **) = 0;
+  /// Writes the compiled object. Returns an error or "".
+  virtual std::string writeObject(const std::string &path) = 0;
+};
+
+struct CompileOptions {
+  std::string file, entry, cluster;
+  std::string runtime;     ///< the shared library that calls go to
+  bool dumpLlvm = false;   ///< print the LLVM dialect and stop
+  bool keepObject = false; ///< writeObject will be called
+};
+
+/// Bytes of one element; 0 if it has no size.
+int64_t elementBytesOf(mlir::RankedTensorType type);
+
+/// Parses, lowers and compiles. Errors are printed; then null.
+std::unique_ptr<Program> compile(const CompileOptions &options);
+
+} // namespace braid::run
+
+#endif

@@ -1,0 +1,109 @@
+//===- Ranks.cpp - local ranks by fork --------------------------------------------------------------------------===//
+#include "Ranks.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace braid::run {
+
+/// Ranks of one job share a secret that nobody else knows.
+static std::string newSecret() {
+  std::random_device random;
+  std::string secret;
+  for (int word = 0; word < 4; ++word) {
+    char text[9];
+    snprintf(text, sizeof(text), "%08x", unsigned(random()));
+    secret += text;
+  }
+  return secret;
+}
+
+static std::string describe(int status) {
+  if (WIFSIGNALED(status))
+    return "was killed by signal " + std::to_string(WTERMSIG(status));
+  return "ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
+int runRanks(int count, double grace, const std::function<int(int)> &body) {
+  setenv("BRAID_JOB_SECRET", newSecret().c_str(), 1);
+  setenv("BRAID_RANKS", std::to_string(count).c_str(), 1);
+  fflush(stdout);
+  fflush(stderr);
+  pid_t parent = getpid();
+  sigset_t child, before;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, &before);
+  std::vector<pid_t> ranks;
+  for (int rank = 0; rank < count; ++rank) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent)
+        _exit(1);
+      sigprocmask(SIG_SETMASK, &before, nullptr);
+      setenv("BRAID_RANK", std::to_string(rank).c_str(), 1);
+      int status = body(rank);
+      fflush(stdout);
+      fflush(stderr);
+      _exit(status);
+    }
+    if (pid < 0) {
+      perror("braid-run: error: fork");
+      for (pid_t started : ranks)
+        kill(started, SIGKILL);
+      break;
+    }
+    ranks.push_back(pid);
+  }
+  int first = int(ranks.size()) == count ? 0 : 1;
+  size_t left = ranks.size();
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point deadline = Clock::time_point::max();
+  while (left > 0) {
+    int status;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid > 0) {
+      for (size_t rank = 0; rank < ranks.size(); ++rank) {
+        if (ranks[rank] != pid)
+          continue;
+        ranks[rank] = -1;
+        --left;
+        if (status == 0)
+          continue;
+        fprintf(stderr, "braid-run: error: rank %zu %s\n", rank, describe(status).c_str());
+        if (first == 0) {
+          first = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+          deadline = Clock::now() + std::chrono::milliseconds(int64_t(grace * 1000));
+        }
+      }
+      continue;
+    }
+    if (pid < 0)
+      break;
+    // Nobody has ended: wait for the next one, or until those that are left have had their time.
+    auto now = Clock::now();
+    if (now >= deadline) {
+      for (pid_t rank : ranks)
+        if (rank > 0)
+          kill(rank, SIGKILL);
+      deadline = Clock::time_point::max();
+    }
+    auto most = deadline == Clock::time_point::max() ? std::chrono::nanoseconds(std::chrono::seconds(3600))
+                                                     : std::chrono::nanoseconds(deadline - now);
+    timespec timeout = {time_t(most.count() / 1000000000), long(most.count() % 1000000000)};
+    sigtimedwait(&child, nullptr, &timeout);
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return first;
+}
+
+} // namespace braid::run

@@ -1,0 +1,16 @@
+//===- Ranks.h - starts ranks as processes of this host and ends them together ------------------------*- C++ -*-===//
+#ifndef BRAID_RUN_RANKS_H
+#define BRAID_RUN_RANKS_H
+
+#include <functional>
+
+namespace braid::run {
+
+/// Forks `count` processes that run `body(rank)` and returns the first status that is not 0. When a rank fails, the others
+/// have `grace` seconds to say what they saw, then they are killed. A rank finds the others by its environment, as under
+/// any launcher.
+int runRanks(int count, double grace, const std::function<int(int)> &body);
+
+} // namespace braid::run
+
+#endif

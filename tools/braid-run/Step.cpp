@@ -1,0 +1,110 @@
+//===- Step.cpp - calls the entry function ----------------------------------------------------------------------===//
+//
+// A tensor is passed as a descriptor of 8-byte words: allocated pointer, aligned pointer, offset, sizes, strides. Results
+// come back as the descriptors of all results, one after another, and belong to the caller.
+//
+//===------------------------------------------------------------------------------------------------------------===//
+#include "Step.h"
+
+#include "Data.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir;
+
+namespace braid::run {
+
+namespace {
+
+int64_t bytesOf(const Port &port) { return port.type.getNumElements() * elementBytesOf(port.type); }
+
+std::vector<int64_t> descriptorOf(const Port &port, char *data) {
+  std::vector<int64_t> words = {int64_t(data), int64_t(data), 0};
+  words.insert(words.end(), port.type.getShape().begin(), port.type.getShape().end());
+  std::vector<int64_t> strides(port.type.getRank(), 1);
+  for (int64_t dim = port.type.getRank() - 2; dim >= 0; --dim)
+    strides[dim] = strides[dim + 1] * port.type.getDimSize(dim + 1);
+  words.insert(words.end(), strides.begin(), strides.end());
+  return words;
+}
+
+size_t wordsOf(const Port &port) { return 3 + 2 * size_t(port.type.getRank()); }
+
+} // namespace
+
+std::string runSteps(Program &program, const RunOptions &options, int rank, int ranks) {
+  std::vector<std::vector<char>> data;
+  for (auto [index, port] : llvm::enumerate(program.arguments)) {
+    std::vector<char> &bytes = data.emplace_back(bytesOf(port));
+    auto given = options.data.find(index);
+    std::string error = fill(bytes, port.type, given != options.data.end() ? given->second : port.data, rank, ranks);
+    if (!error.empty())
+      return "argument " + std::to_string(index) + ": " + error;
+  }
+  size_t resultWords = 0;
+  for (const Port &port : program.results)
+    resultWords += wordsOf(port);
+  std::vector<double> seconds;
+  for (int step = 0; step < options.steps; ++step) {
+    std::vector<std::vector<int64_t>> descriptors;
+    for (auto [port, bytes] : llvm::zip(program.arguments, data))
+      descriptors.push_back(descriptorOf(port, bytes.data()));
+    std::vector<int64_t> results(resultWords);
+    // The wrapper takes the address of the results, then one pointer for each argument; a packed call takes the address of
+    // each of these.
+    std::vector<void *> pointers, packed;
+    if (resultWords)
+      pointers.push_back(results.data());
+    for (std::vector<int64_t> &descriptor : descriptors)
+      pointers.push_back(descriptor.data());
+    for (void *&pointer : pointers)
+      packed.push_back(&pointer);
+    auto before = std::chrono::steady_clock::now();
+    program.entry()(packed.data());
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+
+    const int64_t *next = results.data();
+    std::vector<void *> owned;
+    for (auto [index, port] : llvm::enumerate(program.results)) {
+      auto *allocated = reinterpret_cast<char *>(next[0]);
+      auto *aligned = reinterpret_cast<char *>(next[1]) + next[2] * elementBytesOf(port.type);
+      next += wordsOf(port);
+      owned.push_back(allocated);
+      bool last = step + 1 == options.steps;
+      if ((options.allRanks || rank == 0) && (port.type.getRank() == 0 || last)) {
+        std::string who = options.allRanks ? "rank " + std::to_string(rank) + " " : "";
+        printf("%sstep %d result %zu: %s\n", who.c_str(), step, size_t(index),
+               show(aligned, port.type, options.elements).c_str());
+      }
+      if (auto carried = options.carry.find(index); carried != options.carry.end())
+        memcpy(data[carried->second].data(), aligned, bytesOf(port));
+      if (auto output = options.outputs.find(index); last && output != options.outputs.end()) {
+        std::string path = expandPath(output->second, rank, ranks);
+        std::error_code error;
+        llvm::raw_fd_ostream file(path, error);
+        file.write(aligned, bytesOf(port));
+        file.flush();
+        if (error || file.has_error()) {
+          std::string why = (error ? error : file.error()).message();
+          file.clear_error();
+          return path + ": " + why;
+        }
+      }
+    }
+    llvm::sort(owned);
+    owned.erase(std::unique(owned.begin(), owned.end()), owned.end());
+    for (void *memory : owned)
+      free(memory);
+  }
+  if (options.time && rank == 0 && !seconds.empty()) {
+    llvm::sort(seconds);
+    printf("median step: %.6f s\n", seconds[seconds.size() / 2]);
+  }
+  fflush(stdout);
+  return "";
+}
+
+} // namespace braid::run

@@ -1,0 +1,25 @@
+//===- Step.h - one rank's run of the entry function, step after step ---------------------------------*- C++ -*-===//
+#ifndef BRAID_RUN_STEP_H
+#define BRAID_RUN_STEP_H
+
+#include "Compile.h"
+#include <map>
+
+namespace braid::run {
+
+struct RunOptions {
+  int steps = 1;
+  std::map<unsigned, std::string> data;    ///< argument -> what it holds; wins over braid.data
+  std::map<unsigned, unsigned> carry;      ///< result -> the argument that it is in the next step
+  std::map<unsigned, std::string> outputs; ///< result -> file, after the last step
+  bool allRanks = false;                   ///< all ranks print, not only rank 0
+  int64_t elements = 8;                    ///< printed of each result
+  bool time = false;                       ///< print the median time of a step
+};
+
+/// Runs all steps on this rank. Returns an error or "".
+std::string runSteps(Program &program, const RunOptions &options, int rank, int ranks);
+
+} // namespace braid::run
+
+#endif

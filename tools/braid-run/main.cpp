@@ -1,0 +1,208 @@
+//===- main.cpp - braid-run: compiles a module and runs it on N ranks -------------------------------------------===//
+//
+//   braid-run program.mlir -n 4 --steps 20 --carry 0:0,1:1
+//
+// Without -n under a launcher (braid-launch, torchrun, mpirun, srun) this process is one rank of the launcher's job.
+//
+//===------------------------------------------------------------------------------------------------------------===//
+#include "Compile.h"
+#include "Ranks.h"
+#include "Step.h"
+#include "braid/runtime/braid_module.h"
+#include "braid/runtime/braid_rt.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
+
+using namespace braid::run;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("braid-run options");
+cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("program.mlir"), cl::cat(category));
+cl::opt<int> count("n", cl::desc("ranks to start on this host; absent: one rank of the launcher's job, or one"),
+                   cl::init(0), cl::cat(category));
+cl::opt<std::string> entry("entry", cl::desc("function to call"), cl::init("main"), cl::cat(category));
+cl::opt<std::string> cluster("cluster", cl::desc("cluster file that plans must have been made for"), cl::cat(category));
+cl::opt<int> steps("steps", cl::desc("how often the function is called"), cl::init(1), cl::cat(category));
+cl::list<std::string>
+    argumentData("arg",
+                 cl::desc("what an argument holds, on top of braid.data in the program: I=zeros, "
+                          "ones, iota, rank, const:V, seed:S[:A], rank-seed:S[:A], file:PATH (%r: rank)"),
+                 cl::cat(category));
+cl::list<std::string> carry("carry", cl::CommaSeparated, cl::desc("RESULT:ARGUMENT, passed on to the next step"),
+                            cl::cat(category));
+cl::list<std::string> output("out", cl::desc("RESULT=FILE (%r: rank), raw, after the last step"), cl::cat(category));
+cl::opt<bool> allRanks("all-ranks", cl::desc("all ranks print results, not only rank 0"), cl::cat(category));
+cl::opt<int64_t> elements("elements", cl::desc("how many of a result's elements are printed"), cl::init(8),
+                          cl::cat(category));
+cl::opt<bool> timeSteps("time", cl::desc("print the median time of a step"), cl::cat(category));
+cl::opt<double> grace("grace", cl::desc("seconds that other ranks have to end after one has failed"), cl::init(2),
+                      cl::cat(category));
+cl::opt<std::string> transport("transport", cl::desc("of the runtime: shm, tcp, emulated+shm, ...; absent: its choice"),
+                               cl::cat(category));
+cl::opt<std::string> runtimeLibrary("runtime", cl::desc("libbraid_rt.so; absent: beside this program"),
+                                    cl::cat(category));
+cl::opt<std::string> emitObject("emit-object", cl::desc("write the compiled object to a file and stop"),
+                                cl::cat(category));
+cl::opt<std::string> emitShared("emit-shared", cl::desc("write a shared object (linked by cc) to a file and stop"),
+                                cl::cat(category));
+cl::opt<bool> emitLlvm("emit-llvm-dialect", cl::desc("print the lowered module and stop"), cl::cat(category));
+
+int failure(const llvm::Twine &message, int status = 2) {
+  llvm::errs() << "braid-run: error: " << message << '\n';
+  return status;
+}
+
+/// bin/braid-run and lib/libbraid_rt.so, in the build and when installed.
+std::string findRuntime(const char *argv0) {
+  if (!runtimeLibrary.empty())
+    return runtimeLibrary;
+  if (const char *set = getenv("BRAID_RT_LIBRARY"); set && *set)
+    return set;
+  std::string self = llvm::sys::fs::getMainExecutable(argv0, reinterpret_cast<void *>(&findRuntime));
+  llvm::SmallString<128> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)));
+  llvm::sys::path::append(path, "lib", "libbraid_rt.so");
+  return std::string(path);
+}
+
+/// The functions of the runtime that this program calls itself.
+struct Runtime {
+  void *library = nullptr;
+  decltype(&braid_comm_create) create = nullptr;
+  decltype(&braid_comm_rank) rank = nullptr;
+  decltype(&braid_comm_destroy) destroy = nullptr;
+  decltype(&braid_last_error) lastError = nullptr;
+  decltype(&braid_module_use) use = nullptr;
+  decltype(&braid_module_reset) reset = nullptr;
+
+  std::string load(const std::string &path) {
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+      return dlerror();
+    auto find = [&](auto &function, const char *name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+      return function != nullptr;
+    };
+    bool all = find(create, "braid_comm_create") && find(rank, "braid_comm_rank") &&
+               find(destroy, "braid_comm_destroy") && find(lastError, "braid_last_error") &&
+               find(use, "braid_module_use") && find(reset, "braid_module_reset");
+    return all ? "" : path + ": not Braid's runtime, or of another release";
+  }
+};
+
+/// "I=TEXT" or "I:TEXT" with I below `limit`.
+bool readIndexed(llvm::StringRef text, char separator, size_t limit, unsigned &index, std::string &rest) {
+  auto [left, right] = text.split(separator);
+  rest = right.str();
+  return !left.getAsInteger(10, index) && index < limit && !right.empty();
+}
+
+std::string readRunOptions(const Program &program, RunOptions &options) {
+  options.steps = steps;
+  options.allRanks = allRanks;
+  options.elements = elements;
+  options.time = timeSteps;
+  unsigned index;
+  std::string rest;
+  auto limit = [](size_t count, const char *what) {
+    return count ? std::string(" with ") + what + " 0 to " + std::to_string(count - 1)
+                 : std::string(": there is no ") + what;
+  };
+  for (const std::string &text : argumentData) {
+    if (!readIndexed(text, '=', program.arguments.size(), index, rest))
+      return "--arg: expected ARGUMENT=DATA" + limit(program.arguments.size(), "argument") + ", got " + text;
+    options.data[index] = rest;
+  }
+  for (const std::string &text : output) {
+    if (!readIndexed(text, '=', program.results.size(), index, rest))
+      return "--out: expected RESULT=FILE" + limit(program.results.size(), "result") + ", got " + text;
+    options.outputs[index] = rest;
+  }
+  for (const std::string &text : carry) {
+    unsigned argument;
+    if (!readIndexed(text, ':', program.results.size(), index, rest) ||
+        llvm::StringRef(rest).getAsInteger(10, argument) || argument >= program.arguments.size() ||
+        program.arguments[argument].type != program.results[index].type)
+      return "--carry: expected RESULT:ARGUMENT of the same type, got " + text;
+    options.carry[index] = argument;
+  }
+  return steps > 0 ? "" : "--steps: expected at least 1, got " + std::to_string(steps);
+}
+
+int linkShared(const std::string &object, const std::string &shared, const std::string &runtime) {
+  auto linker = llvm::sys::findProgramByName("cc");
+  if (!linker)
+    return failure("--emit-shared: expected a C compiler 'cc' that links, got none");
+  std::string directory = llvm::sys::path::parent_path(runtime).str(), search = "-Wl,-rpath," + directory;
+  std::vector<llvm::StringRef> command = {*linker, "-shared", "-o", shared, object, runtime, search};
+  std::string error;
+  int status = llvm::sys::ExecuteAndWait(*linker, command, std::nullopt, {}, 0, 0, &error);
+  llvm::sys::fs::remove(object);
+  return status == 0 ? 0 : failure("--emit-shared: linking failed " + error);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "compiles a module once and runs it on N ranks\n");
+
+  CompileOptions compileOptions;
+  compileOptions.file = input;
+  compileOptions.entry = entry;
+  compileOptions.cluster = cluster;
+  compileOptions.dumpLlvm = emitLlvm;
+  compileOptions.keepObject = !emitObject.empty() || !emitShared.empty();
+  Runtime runtime;
+  if (!emitLlvm) {
+    compileOptions.runtime = findRuntime(argv[0]);
+    if (std::string error = runtime.load(compileOptions.runtime); !error.empty())
+      return failure("runtime: " + error);
+  }
+  std::unique_ptr<Program> program = compile(compileOptions);
+  if (!program)
+    return 1;
+  if (emitLlvm)
+    return 0;
+  if (!emitObject.empty()) {
+    std::string error = program->writeObject(emitObject);
+    return error.empty() ? 0 : failure(error);
+  }
+  if (!emitShared.empty()) {
+    std::string object = emitShared + ".o", error = program->writeObject(object);
+    return error.empty() ? linkShared(object, emitShared, compileOptions.runtime) : failure(error);
+  }
+  RunOptions options;
+  if (std::string error = readRunOptions(*program, options); !error.empty())
+    return failure(error);
+  if (count < 0)
+    return failure("-n: expected a number of ranks, got " + llvm::Twine(count));
+  if (count > 0 && program->ranks > 1 && program->ranks != count)
+    return failure("-n: expected " + llvm::Twine(program->ranks) +
+                   ", the ranks that the program's collectives name, got " + llvm::Twine(count));
+
+  auto body = [&](int) {
+    braid_comm_options commOptions = {};
+    commOptions.size = sizeof(commOptions);
+    commOptions.transport = transport.empty() ? nullptr : transport.c_str();
+    braid_comm *comm = nullptr;
+    int32_t rank = 0, ranks = 1;
+    if (runtime.create(&commOptions, &comm) != BRAID_OK || runtime.rank(comm, &rank, &ranks) != BRAID_OK)
+      return failure(runtime.lastError(), 70);
+    runtime.use(comm);
+    std::string error = runSteps(*program, options, rank, ranks);
+    if (!error.empty())
+      return failure("rank " + llvm::Twine(rank) + ": " + error, 1);
+    runtime.reset();
+    runtime.destroy(comm);
+    return 0;
+  };
+  return count > 0 ? runRanks(count, grace, body) : body(0);
+}
