@@ -7,6 +7,7 @@
 #include "lowering/Site.h"
 
 #include "analysis/RankSets.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::braid {
 
