@@ -4,8 +4,8 @@
 // the destinations'. In place is a launch without inputs: if its operand is read later, bufferization copies first.
 //
 //===------------------------------------------------------------------------------------------------------------===//
-#include "braid/dialect/BraidOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "braid/dialect/BraidOps.h"
 
 using namespace mlir;
 using namespace mlir::braid;
@@ -62,7 +62,8 @@ LogicalResult LaunchOp::bufferize(RewriterBase &rewriter, const BufferizationOpt
   if (failed(inputs) || failed(inits))
     return failure();
   Properties properties = getProperties();
-  auto launch = LaunchOp::create(rewriter, getLoc(), TypeRange{getToken().getType()}, llvm::to_vector(llvm::concat<Value>(*inputs, *inits)), properties,
+  auto launch = LaunchOp::create(rewriter, getLoc(), TypeRange{getToken().getType()},
+                                 llvm::to_vector(llvm::concat<Value>(*inputs, *inits)), properties,
                                  (*this)->getDiscardableAttrDictionary().getValue());
   SmallVector<Value> replacements = {launch.getToken()};
   llvm::append_range(replacements, *inits);

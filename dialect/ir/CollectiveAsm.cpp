@@ -54,7 +54,8 @@ struct CollectiveParser {
     if (parser.parseKeyword("init") || parser.parseOperandList(operands))
       return failure();
     if (operands.size() != 2 * sent)
-      return parser.emitError(loc, "inits, expected one for each of ") << sent << " operands, got " << operands.size() - sent;
+      return parser.emitError(loc, "inits, expected one for each of ")
+             << sent << " operands, got " << operands.size() - sent;
     return success();
   }
 

@@ -53,8 +53,8 @@ static LogicalResult verifyForm(Operation *op, ValueRange inits, ResultRange res
            << expected << " destinations that are tensors, got " << results.size();
   for (auto [index, result] : llvm::enumerate(results))
     if (result.getType() != inits[index].getType())
-      return op->emitOpError("result ") << index << ", expected the type of its destination, "
-                                        << inits[index].getType() << ", got " << result.getType();
+      return op->emitOpError("result ") << index << ", expected the type of its destination, " << inits[index].getType()
+                                        << ", got " << result.getType();
   return success();
 }
 
@@ -88,9 +88,8 @@ static StringRef missingAttribute(LaunchOp op) {
   if (llvm::is_contained({CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::Reduce}, kind) &&
       !op.getReduction())
     return "reduction";
-  if (llvm::is_contained({CollectiveKind::Broadcast, CollectiveKind::Reduce, CollectiveKind::Gather,
-                          CollectiveKind::Scatter},
-                         kind) &&
+  if (llvm::is_contained(
+          {CollectiveKind::Broadcast, CollectiveKind::Reduce, CollectiveKind::Gather, CollectiveKind::Scatter}, kind) &&
       !op.getRoot())
     return "root";
   if (llvm::is_contained({CollectiveKind::AllGather, CollectiveKind::ReduceScatter, CollectiveKind::AllToAll,

@@ -152,7 +152,8 @@ LogicalResult braid::detail::verifyUniform(CollectiveOpInterface op, int64_t &si
 
 /// C9 for one dimension: `large` is `small` times the group size. Dynamic sizes are not checked.
 LogicalResult braid::detail::verifyScaled(Operation *op, size_t index, int64_t dim, RankedTensorType large,
-                                  RankedTensorType small, StringRef largeName, StringRef smallName, int64_t group) {
+                                          RankedTensorType small, StringRef largeName, StringRef smallName,
+                                          int64_t group) {
   if (large.isDynamicDim(dim)) {
     return success();
   }
@@ -171,8 +172,8 @@ LogicalResult braid::detail::verifyScaled(Operation *op, size_t index, int64_t d
 }
 
 /// C9 for the other dimensions: equal.
-LogicalResult braid::detail::verifyOthersEqual(Operation *op, size_t index, RankedTensorType operand, RankedTensorType result,
-                                       ArrayRef<int64_t> except) {
+LogicalResult braid::detail::verifyOthersEqual(Operation *op, size_t index, RankedTensorType operand,
+                                               RankedTensorType result, ArrayRef<int64_t> except) {
   for (int64_t dim = 0; dim < operand.getRank(); ++dim)
     if (!llvm::is_contained(except, dim) && !operand.isDynamicDim(dim) && !result.isDynamicDim(dim) &&
         operand.getDimSize(dim) != result.getDimSize(dim))

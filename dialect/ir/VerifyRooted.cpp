@@ -13,7 +13,8 @@ static LogicalResult verifyInits(Operation *op) {
   if (op->getNumOperands() != 2 * sent || op->getNumResults() != sent)
     return op->emitOpError("operands, expected as many inits and results as operands, got ")
            << op->getNumOperands() << " operands and inits together and " << op->getNumResults() << " results";
-  for (auto [index, init, result] : llvm::enumerate(op->getOperands().drop_front(sent).getTypes(), op->getResultTypes()))
+  for (auto [index, init, result] :
+       llvm::enumerate(op->getOperands().drop_front(sent).getTypes(), op->getResultTypes()))
     if (init != result)
       return op->emitOpError("init ") << index << ", expected the type of its result, " << result << ", got " << init;
   return success();
@@ -27,9 +28,8 @@ static LogicalResult verifyBlocks(CollectiveOpInterface op, ArrayRef<int64_t> di
   for (auto [index, dim] : llvm::enumerate(dims)) {
     auto operand = cast<RankedTensorType>(op.getCommOperands()[index].getType());
     auto result = cast<RankedTensorType>(op.getCommResults()[index].getType());
-    LogicalResult scaled = resultIsLarge
-                               ? verifyScaled(op, index, dim, result, operand, "result", "operand", group)
-                               : verifyScaled(op, index, dim, operand, result, "operand", "result", group);
+    LogicalResult scaled = resultIsLarge ? verifyScaled(op, index, dim, result, operand, "result", "operand", group)
+                                         : verifyScaled(op, index, dim, operand, result, "operand", "result", group);
     if (failed(scaled) || failed(verifyOthersEqual(op, index, operand, result, {dim})))
       return failure();
   }
@@ -42,8 +42,7 @@ LogicalResult ReduceOp::verify() {
     return failure();
   for (auto [index, operand, result] : llvm::enumerate(getCommOperands().getTypes(), getResultTypes()))
     if (operand != result) // C6
-      return emitOpError("result ") << index << ", expected the type of its operand, " << operand << ", got "
-                                    << result;
+      return emitOpError("result ") << index << ", expected the type of its operand, " << operand << ", got " << result;
   return verifyRoot(*this, getRootAttr().getInt());
 }
 

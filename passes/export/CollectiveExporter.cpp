@@ -170,7 +170,8 @@ LogicalResult CollectiveExporter::check(CollectiveOpInterface collective) {
   Operation *op = collective;
   CollectiveKind kind = collective.getCollectiveKind();
   if (kind > CollectiveKind::Broadcast)
-    return op->emitOpError() << "expected a collective that StableHLO has, got '" << stringifyCollectiveKind(kind) << "'";
+    return op->emitOpError() << "expected a collective that StableHLO has, got '" << stringifyCollectiveKind(kind)
+                             << "'";
   IdSpace space = collective.getIdSpace();
   ModuleRanks ranks = moduleRanks(module);
   if (!hasDeviceIdFlag(kind) && (space == IdSpace::ReplicaAndPartition ||

@@ -111,7 +111,9 @@ FailureOr<Value> Converter::destination(unsigned index) {
     }
     sizes.push_back(size);
   }
-  return tensor::EmptyOp::create(builder, loc, type, sizes).getResult();
+  // Not tensor.empty: upstream may make that a part of the tensor that the result is inserted into, which need not lie in
+  // one piece.
+  return bufferization::AllocTensorOp::create(builder, loc, type, sizes).getResult();
 }
 
 /// A slice of a larger tensor may not lie in one piece, which the runtime asks for: then it is copied.
@@ -160,10 +162,19 @@ FailureOr<SmallVector<Value>> Converter::convert() {
   LaunchOp::Properties &properties = state.getOrAddProperties<LaunchOp::Properties>();
   properties.operandSegmentSizes = {int32_t(inputs.size()), int32_t(inits.size())};
   properties.collective = CollectiveKindAttr::get(builder.getContext(), kind);
-  for (auto [name, target] : {std::pair("groups", "groups"), {"reduction", "reduction"}, {"accumulate", "accumulate"},
-                              {"dims", "dims"}, {"split_dims", "dims"}, {"concat_dims", "concat_dims"},
-                              {"root", "root"}, {"pairs", "pairs"}, {"peer", "peer"}, {"tag", "tag"},
-                              {"id_space", "id_space"}, {"channel", "channel"}, {"plan", "plan"}})
+  for (auto [name, target] : {std::pair("groups", "groups"),
+                              {"reduction", "reduction"},
+                              {"accumulate", "accumulate"},
+                              {"dims", "dims"},
+                              {"split_dims", "dims"},
+                              {"concat_dims", "concat_dims"},
+                              {"root", "root"},
+                              {"pairs", "pairs"},
+                              {"peer", "peer"},
+                              {"tag", "tag"},
+                              {"id_space", "id_space"},
+                              {"channel", "channel"},
+                              {"plan", "plan"}})
     if (Attribute attr = collective->getAttr(name))
       state.addAttribute(target, attr);
   auto launch = cast<LaunchOp>(builder.create(state));

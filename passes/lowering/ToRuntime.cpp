@@ -163,8 +163,8 @@ LogicalResult Lowering::lower(LaunchOp launch) {
       if (kind == CollectiveKind::AllToAll)
         receiveOuter = product(builder, loc, received[index], 0, (*launch.getConcatDims())[index]);
     }
-    call(builder, loc, "braid_module_tensor",
-         {handle, send, receive, sendCount, receiveCount, sendOuter, receiveOuter}, false);
+    call(builder, loc, "braid_module_tensor", {handle, send, receive, sendCount, receiveCount, sendOuter, receiveOuter},
+         false);
   }
   call(builder, loc, "braid_module_launch", handle, false);
   for (Operation *user : llvm::make_early_inc_range(launch.getToken().getUsers())) {
@@ -179,8 +179,7 @@ LogicalResult Lowering::lower(LaunchOp launch) {
 void Lowering::lower(RankOp op) {
   OpBuilder builder(op);
   Value rank = call(builder, op.getLoc(), "braid_module_rank", {}, true).getResult(0);
-  op.replaceAllUsesWith(
-      arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), rank).getResult());
+  op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), rank).getResult());
   op->erase();
 }
 

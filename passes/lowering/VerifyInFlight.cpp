@@ -85,9 +85,10 @@ private:
       if (!buffer)
         continue;
       if (touches(buffer, written)) // F2
-        return complain(op, isa<MemoryEffects::Read>(effect.getEffect())    ? "nobody to read what the collective writes"
-                            : isa<MemoryEffects::Write>(effect.getEffect()) ? "nobody to write what the collective writes"
-                                                                            : "nobody to free what the collective writes");
+        return complain(op, isa<MemoryEffects::Read>(effect.getEffect()) ? "nobody to read what the collective writes"
+                            : isa<MemoryEffects::Write>(effect.getEffect())
+                                ? "nobody to write what the collective writes"
+                                : "nobody to free what the collective writes");
       if (!isa<MemoryEffects::Read>(effect.getEffect()) && touches(buffer, read)) // F1
         return complain(op, isa<MemoryEffects::Write>(effect.getEffect()) ? "nobody to write what the collective reads"
                                                                           : "nobody to free what the collective reads");
@@ -99,9 +100,10 @@ private:
     return finish && finish.getToken() == launch.getToken();
   }
   bool finishesInside(Operation *op) {
-    return op->walk([&](FinishOp finish) {
-               return finish.getToken() == launch.getToken() ? WalkResult::interrupt() : WalkResult::advance();
-             })
+    return op
+        ->walk([&](FinishOp finish) {
+          return finish.getToken() == launch.getToken() ? WalkResult::interrupt() : WalkResult::advance();
+        })
         .wasInterrupted();
   }
 

@@ -91,6 +91,14 @@ uint64_t Request::hash() const {
 
 namespace {
 
+/// The number in an enum that a C program may have set to anything.
+template <typename Enum> int number(const Enum &value) {
+  int out;
+  static_assert(sizeof out == sizeof value, "C enums are ints");
+  std::memcpy(&out, &value, sizeof out);
+  return out;
+}
+
 struct Reader {
   const braid_op_options &options;
   Request &request;
@@ -99,23 +107,24 @@ struct Reader {
   Outcome invalid(const std::string &text) const { return {BRAID_INVALID, what + text}; }
 
   Outcome read() {
-    if (unsigned(options.collective) > BRAID_BARRIER)
-      return {BRAID_INVALID, "collective: expected one of braid_collective, got " + std::to_string(options.collective)};
+    if (unsigned(number(options.collective)) > BRAID_BARRIER)
+      return {BRAID_INVALID,
+              "collective: expected one of braid_collective, got " + std::to_string(number(options.collective))};
+    if (unsigned(number(options.type)) > BRAID_F64)
+      return {BRAID_INVALID, "type: expected one of braid_type, got " + std::to_string(number(options.type))};
+    if (unsigned(number(options.reduction)) > BRAID_XOR)
+      return {BRAID_INVALID,
+              "reduction: expected one of braid_reduction, got " + std::to_string(number(options.reduction))};
     request.collective = options.collective;
     request.name = options.name ? options.name : "";
     what = request.title() + ": ";
     int n = request.ranks, me = request.me;
     request.type = options.type;
     request.elementBytes = sizeOf(options.type);
-    if (!request.elementBytes)
-      return invalid("expected one of braid_type as type, got " + std::to_string(options.type));
     request.reduction = options.reduction;
-    if (request.reduces() && !combiner(options.type, options.reduction)) {
-      if (unsigned(options.reduction) > BRAID_XOR)
-        return invalid("expected one of braid_reduction, got " + std::to_string(options.reduction));
+    if (request.reduces() && !combiner(options.type, options.reduction))
       return invalid(std::string("expected a reduction of ") + runtime::name(options.type) + ", got " +
                      runtime::name(options.reduction));
-    }
     bool root = false; // this rank is the root
     switch (options.collective) {
     case BRAID_BROADCAST:

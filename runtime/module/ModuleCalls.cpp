@@ -44,11 +44,18 @@ void check(braid_status status, const std::string &what) {
 
 size_t bytesOf(int64_t type) {
   switch (type) {
-  case BRAID_I16: case BRAID_U16: case BRAID_F16: case BRAID_BF16:
+  case BRAID_I16:
+  case BRAID_U16:
+  case BRAID_F16:
+  case BRAID_BF16:
     return 2;
-  case BRAID_I32: case BRAID_U32: case BRAID_F32:
+  case BRAID_I32:
+  case BRAID_U32:
+  case BRAID_F32:
     return 4;
-  case BRAID_I64: case BRAID_U64: case BRAID_F64:
+  case BRAID_I64:
+  case BRAID_U64:
+  case BRAID_F64:
     return 8;
   default:
     return 1;
@@ -113,7 +120,7 @@ struct Site {
 
 /// One planned operation with its buffers.
 struct Operation {
-  std::vector<Tensor> tensors;           ///< of the execution in flight, or the last one
+  std::vector<Tensor> tensors;            ///< of the execution in flight, or the last one
   std::vector<char *> outgoing, incoming; ///< per tensor; one buffer for both in place; null: nothing sent or received
   braid_op *op = nullptr;
   bool inFlight = false;
@@ -212,7 +219,8 @@ Members Module::membersOf(const SiteState &state) {
         return everyone;
       Members &members = groups[group];
       if (!members.comm) {
-        check(braid_comm_subset(everyone.comm, group.data(), group.size(), &members.comm), state.name + ": communicator");
+        check(braid_comm_subset(everyone.comm, group.data(), group.size(), &members.comm),
+              state.name + ": communicator");
         check(braid_comm_rank(members.comm, &members.rank, &members.ranks), state.name + ": rank");
       }
       return members;
@@ -263,8 +271,8 @@ void Module::plan(SiteState &state, Operation &operation) {
   for (const Tensor &tensor : operation.tensors) {
     operation.outgoing.push_back(allocate(tensor.sendCount));
     operation.incoming.push_back(tensor.inPlace() ? operation.outgoing.back() : allocate(tensor.receiveCount));
-    buffers.push_back({operation.outgoing.back(), operation.incoming.back(), size_t(tensor.sendCount),
-                       size_t(tensor.receiveCount)});
+    buffers.push_back(
+        {operation.outgoing.back(), operation.incoming.back(), size_t(tensor.sendCount), size_t(tensor.receiveCount)});
   }
   braid_op_options options = {};
   options.size = sizeof(options);
@@ -323,8 +331,8 @@ bool receives(const SiteState &state) {
 extern "C" {
 
 int64_t braid_module_begin(int64_t site, int64_t algorithm, int64_t name) {
-  SiteState &state = module().stateOf(reinterpret_cast<const int64_t *>(site), reinterpret_cast<const char *>(algorithm),
-                                      reinterpret_cast<const char *>(name));
+  SiteState &state = module().stateOf(reinterpret_cast<const int64_t *>(site),
+                                      reinterpret_cast<const char *>(algorithm), reinterpret_cast<const char *>(name));
   state.pending.clear();
   return reinterpret_cast<int64_t>(module().newCall(state));
 }

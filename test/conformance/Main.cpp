@@ -4,6 +4,8 @@
 //   conformance --full            every combination
 //   conformance --processes       a slice on ranks that are processes, by the same covering array
 //   conformance --control         broken algorithms, each of which the suite must reject
+//   conformance --steady N        N small collectives on two processes: memory, descriptors and time must not grow; with
+//                                 --control a leak is planted, which must be seen
 //   options: --transports a,b     default: all of this build    --ranks A-B    default: 1-9    --every K    each K-th case
 //
 // Each case is checked against a serial reference with guard bytes; results that must be equal on all ranks are compared
@@ -13,6 +15,7 @@
 #include "test/conformance/Check.h"
 #include "test/conformance/Processes.h"
 #include "test/conformance/Ranks.h"
+#include "test/conformance/Steady.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,6 +31,7 @@ struct Settings {
   bool full = false, processes = false, control = false, verbose = false;
   std::vector<std::string> transports = runtime::transportNames();
   int fewest = 1, most = 9, every = 1;
+  long steady = 0;
 };
 
 runtime::CommunicatorOptions optionsFor(const std::string &transport) {
@@ -217,6 +221,8 @@ bool read(int argc, char **argv, Settings &settings) {
       settings.seed = std::stoull(value);
     else if (word == "--every")
       settings.every = std::max(1, std::atoi(value.c_str()));
+    else if (word == "--steady")
+      settings.steady = std::atol(value.c_str());
     else if (word == "--ranks") {
       if (std::sscanf(value.c_str(), "%d-%d", &settings.fewest, &settings.most) != 2)
         return false;
@@ -239,8 +245,14 @@ int main(int argc, char **argv) {
   Settings settings;
   if (!read(argc, argv, settings)) {
     std::fprintf(stderr, "usage: conformance [--seed N] [--full] [--processes] [--control] [--verbose]\n"
-                         "                   [--transports a,b] [--ranks A-B] [--every K]\n");
+                         "                   [--transports a,b] [--ranks A-B] [--every K] [--steady N]\n");
     return 2;
+  }
+  if (settings.steady) {
+    bool fine = true;
+    for (const std::string &transport : settings.transports)
+      fine &= steady(settings.steady, transport, settings.control) != settings.control;
+    return fine ? 0 : 1;
   }
   if (settings.control)
     return control();

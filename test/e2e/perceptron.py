@@ -3,8 +3,8 @@
     hidden = max(x w1, 0)        d = hidden w2 - y        loss = sum(d^2) / count
 
 One call is one step: it takes the weights and this rank's share of the batch, and returns new weights and the loss of the
-whole batch. In f32 every rank averages over its share and gradients are averaged; in i64 everything is a sum, so that any
-number of ranks computes the same bits (weights move by the gradient shifted right).
+whole batch. In f32 every rank averages over its share and gradients are averaged. In i64 numbers are fixed point (inputs and
+hidden values in eighths, weights in 1/256) and everything is a sum, so that any number of ranks computes the same bits.
 
     python3 perceptron.py [--ranks N] [--type f32|i64] [--break sum|rank] > program.mlir
 """
@@ -12,7 +12,8 @@ import argparse
 
 INPUTS, HIDDEN, OUTPUTS, BATCH = 12, 16, 4, 32
 RATE = 0.1
-SHIFT = 9  # i64: weights move by gradient >> SHIFT
+WEIGHT_BITS = 8  # i64: a weight counts 1/256
+RATE_BITS = 15  # i64: weights move by gradient >> RATE_BITS, about a rate of 0.1
 
 
 def program(ranks, kind="f32", broken=None):
@@ -79,6 +80,13 @@ def program(ranks, kind="f32", broken=None):
             return [line], value
         return body
 
+    def chain(lines, value, more):
+        """One more operation on `value`, if there is one."""
+        if not more:
+            return lines, value
+        line, last = scalar(more[0], value, more[1])
+        return lines + [line], last
+
     def reduced(value, shape, mean):
         """The sum or mean over all ranks."""
         if broken == "rank":
@@ -102,15 +110,19 @@ def program(ranks, kind="f32", broken=None):
         add(f"%part = arith.constant {1.0 / (rows * OUTPUTS)!r} : f32")
         add(f"%rate = arith.constant {RATE!r} : f32")
     else:
-        add(f"%shift = arith.constant {SHIFT} : i64")
+        add(f"%rate_bits = arith.constant {RATE_BITS} : i64")
+        add(f"%weight_bits = arith.constant {WEIGHT_BITS} : i64")
     if broken == "rank":
         add("%rank = braid.rank")
         add(f"%final = arith.constant {ranks - 1} : index")
         add("%last = arith.cmpi eq, %rank, %final : index")
 
     before = matmul("%x", (rows, INPUTS), "%w1", (INPUTS, HIDDEN))
-    hidden = elementwise([before], (rows, HIDDEN), lambda a: (
-        lambda line, value: ([line], value))(*scalar("maximumf" if real else "maxsi", a, "%zero")))
+
+    def rectified(a):
+        line, value = scalar("maximumf" if real else "maxsi", a, "%zero")
+        return chain([line], value, None if real else ("shrsi", "%weight_bits"))
+    hidden = elementwise([before], (rows, HIDDEN), rectified)
     guess = matmul(hidden, (rows, HIDDEN), "%w2", (HIDDEN, OUTPUTS))
     difference = elementwise([guess, "%y"], (rows, OUTPUTS), binary("sub" + suffix))
 
@@ -130,8 +142,7 @@ def program(ranks, kind="f32", broken=None):
     loss = reduced(square, (), mean=real)
 
     if real:
-        difference = elementwise([difference], (rows, OUTPUTS), lambda a: (
-            lambda line, value: ([line], value))(*scalar("mulf", a, "%scale")))
+        difference = elementwise([difference], (rows, OUTPUTS), lambda a: chain([], a, ("mulf", "%scale")))
     gradient2 = matmul(transpose(hidden, rows, HIDDEN), (HIDDEN, rows), difference, (rows, OUTPUTS))
     sum2 = reduced(gradient2, (HIDDEN, OUTPUTS), mean=real)
     back = matmul(difference, (rows, OUTPUTS), transpose("%w2", HIDDEN, OUTPUTS), (OUTPUTS, HIDDEN))
@@ -139,14 +150,15 @@ def program(ranks, kind="f32", broken=None):
     def masked(gradient, value):
         keep, chosen = new("k"), new("s")
         compare = f"arith.cmpf ogt, {value}, %zero : f32" if real else f"arith.cmpi sgt, {value}, %zero : i64"
-        return [f"{keep} = {compare}", f"{chosen} = arith.select {keep}, {gradient}, %zero : {kind}"], chosen
+        lines = [f"{keep} = {compare}", f"{chosen} = arith.select {keep}, {gradient}, %zero : {kind}"]
+        return chain(lines, chosen, None if real else ("shrsi", "%weight_bits"))
     through = elementwise([back, before], (rows, HIDDEN), masked)
     gradient1 = matmul(transpose("%x", rows, INPUTS), (INPUTS, rows), through, (rows, HIDDEN))
     sum1 = reduced(gradient1, (INPUTS, HIDDEN), mean=real)
 
     def moved(weight, gradient):
         step, value = new("s"), new("s")
-        line = f"arith.mulf {gradient}, %rate : f32" if real else f"arith.shrsi {gradient}, %shift : i64"
+        line = f"arith.mulf {gradient}, %rate : f32" if real else f"arith.shrsi {gradient}, %rate_bits : i64"
         return [f"{step} = {line}", f"{value} = arith.sub{suffix} {weight}, {step} : {kind}"], value
     new1 = elementwise(["%w1", sum1], (INPUTS, HIDDEN), moved)
     new2 = elementwise(["%w2", sum2], (HIDDEN, OUTPUTS), moved)

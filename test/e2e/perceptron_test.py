@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from harness import CLUSTERS, check, expect, main
-from perceptron import BATCH, HIDDEN, INPUTS, OUTPUTS, SHIFT, program
+from perceptron import BATCH, HIDDEN, INPUTS, OUTPUTS, RATE_BITS, WEIGHT_BITS, program
 
 BIN = os.environ.get("BRAID_BIN") or os.path.dirname(shutil.which("braid-run") or "build/bin/braid-run")
 STEPS = 20
@@ -30,15 +30,19 @@ class Data:
 
     def __init__(self, kind):
         draw = random.Random(7)
-        number = (lambda most: draw.uniform(-most, most)) if kind == "f32" else (lambda most: draw.randrange(-3, 4))
+
+        def number(most, unit):
+            value = draw.uniform(-most, most)
+            return value if kind == "f32" else round(value * unit)
         self.kind = kind
         self.code = "f" if kind == "f32" else "q"
-        self.w1 = [number(0.5) for _ in range(INPUTS * HIDDEN)]
-        self.w2 = [number(0.5) for _ in range(HIDDEN * OUTPUTS)]
-        self.x = [number(1.0) for _ in range(BATCH * INPUTS)]
-        other1 = [number(0.5) for _ in range(INPUTS * HIDDEN)]
-        other2 = [number(0.5) for _ in range(HIDDEN * OUTPUTS)]
-        self.y = product(relu(product(self.x, other1, BATCH, INPUTS, HIDDEN)), other2, BATCH, HIDDEN, OUTPUTS)
+        self.w1 = [number(0.5, 1 << WEIGHT_BITS) for _ in range(INPUTS * HIDDEN)]
+        self.w2 = [number(0.5, 1 << WEIGHT_BITS) for _ in range(HIDDEN * OUTPUTS)]
+        self.x = [number(1.0, 8) for _ in range(BATCH * INPUTS)]
+        other1 = [number(0.5, 1 << WEIGHT_BITS) for _ in range(INPUTS * HIDDEN)]
+        other2 = [number(0.5, 1 << WEIGHT_BITS) for _ in range(HIDDEN * OUTPUTS)]
+        hidden = relu(product(self.x, other1, BATCH, INPUTS, HIDDEN), kind)
+        self.y = product(hidden, other2, BATCH, HIDDEN, OUTPUTS)
 
     def write(self, ranks):
         """One file for each argument and rank; returns braid-run's options."""
@@ -58,8 +62,8 @@ def product(a, b, m, k, n):
     return [sum(a[i * k + p] * b[p * n + j] for p in range(k)) for i in range(m) for j in range(n)]
 
 
-def relu(values):
-    return [max(value, 0) for value in values]
+def relu(values, kind="i64"):
+    return [max(value, 0) if kind == "f32" else max(value, 0) >> WEIGHT_BITS for value in values]
 
 
 def transposed(a, m, n):
@@ -76,22 +80,21 @@ def python_losses(data):
         losses.append(sum(d * d for d in difference))
         gradient2 = product(transposed(hidden, BATCH, HIDDEN), difference, HIDDEN, BATCH, OUTPUTS)
         back = product(difference, transposed(w2, HIDDEN, OUTPUTS), BATCH, OUTPUTS, HIDDEN)
-        through = [g if v > 0 else 0 for g, v in zip(back, before)]
+        through = [g >> WEIGHT_BITS if v > 0 else 0 for g, v in zip(back, before)]
         gradient1 = product(transposed(data.x, BATCH, INPUTS), through, INPUTS, BATCH, HIDDEN)
-        w1 = [w - (g >> SHIFT) for w, g in zip(w1, gradient1)]
-        w2 = [w - (g >> SHIFT) for w, g in zip(w2, gradient2)]
+        w1 = [w - (g >> RATE_BITS) for w, g in zip(w1, gradient1)]
+        w2 = [w - (g >> RATE_BITS) for w, g in zip(w2, gradient2)]
     return losses
 
 
-def losses(ranks, kind, broken=None, plan=None, started=None):
-    """The loss of each step, from braid-run."""
+def losses(ranks, kind, broken=None, passes=None, holds=()):
+    """The loss of each step, from braid-run, after `passes` of braid-opt, whose output has to hold some words."""
     text = program(ranks, kind, broken)
-    if plan:
-        text = run(os.path.join(BIN, "braid-opt"), f"--braid-plan=cluster={plan} engine=braid target=braid", text=text)
-        expect("#braid.plan<engine = braid" in text, "expected plans on the collectives")
-        if started:
-            expect("braid.start" in text, "expected a collective in flight")
-    path = os.path.join(WORK.name, f"{kind}-{ranks}-{broken}-{bool(plan)}.mlir")
+    if passes:
+        text = run(os.path.join(BIN, "braid-opt"), passes, text=text)
+        for word in holds:
+            expect(word in text, f"{passes}: expected {word} in\n{text}")
+    path = os.path.join(WORK.name, f"{kind}-{ranks}-{broken}-{bool(passes)}.mlir")
     with open(path, "w") as file:
         file.write(text)
     printed = run(os.path.join(BIN, "braid-run"), path, "-n", str(ranks), "--steps", str(STEPS), "--carry", "0:0,1:1",
@@ -125,12 +128,23 @@ def floats_are_within_the_bound():
 
 @check
 def planning_changes_nothing():
-    for cluster in ("h100-ib-ndr-4x2", "h100-roce-4x2"):
-        plan = os.path.join(CLUSTERS, cluster + ".yaml")
-        expect(losses(4, "i64", plan=plan) == losses(1, "i64"), f"planned for {cluster}: integers differ")
-        apart = furthest(losses(1, "f32"), losses(4, "f32", plan=plan))
-        print(f"    planned for {cluster}: furthest apart {apart:.1e}")
-        expect(apart <= BOUND, f"planned for {cluster}: expected losses within {BOUND}, got {apart}")
+    # The same program, two fabrics, two plans: all tensors apart and in flight, or all in one bucket.
+    for name, sign in (("h100-ib-ndr-4x2", "braid.start"), ("h100-roce-4x2", ":3 = braid.all_reduce")):
+        plan = (f"--braid-plan=cluster={os.path.join(CLUSTERS, name + '.yaml')} placement=0:0,1:0,2:0,3:0 engine=braid "
+                "target=braid")
+        holds = ("#braid.plan<engine = braid", sign)
+        expect(losses(4, "i64", passes=plan) == losses(1, "i64"), f"planned for {name}: integers differ")
+        apart = furthest(losses(1, "f32"), losses(4, "f32", passes=plan, holds=holds))
+        print(f"    planned for {name}: furthest apart {apart:.1e}")
+        expect(apart <= BOUND, f"planned for {name}: expected losses within {BOUND}, got {apart}")
+
+
+@check
+def collectives_in_flight_change_nothing():
+    passes = "--braid-overlap-collectives"
+    expect(losses(4, "i64", passes=passes, holds=("braid.start", "braid.wait")) == losses(1, "i64"), "integers differ")
+    apart = furthest(losses(1, "f32"), losses(4, "f32", passes=passes))
+    expect(apart <= BOUND, f"expected losses within {BOUND}, got {apart}")
 
 
 @check

@@ -5,7 +5,7 @@
 // A fresh destination: the operand is an argument, whose buffer is not ours.
 // CHECK-LABEL: func.func @fresh
 func.func @fresh(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: %[[O:.*]] = tensor.empty() : tensor<4xf32>
+  // CHECK: %[[O:.*]] = bufferization.alloc_tensor() : tensor<4xf32>
   // CHECK: %[[T:.*]], %[[F:.*]] = braid.launch all_reduce ins(%arg0 : tensor<4xf32>) outs(%[[O]] : tensor<4xf32>)
   // CHECK-SAME: reduction = #braid<reduction sum>
   // CHECK: %[[R:.*]] = braid.finish %[[T]] ins(%arg0 : tensor<4xf32>) outs(%[[F]] : tensor<4xf32>)
@@ -84,7 +84,7 @@ func.func @kinds(%a: tensor<4x6xf32>, %i: tensor<4x6xf32>, %g: tensor<4x12xf32>,
   %r = braid.reduce max %a init %i root = 1 groups = #pairs : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   // CHECK: braid.launch gather ins(%arg0 : tensor<4x6xf32>) outs(%arg2 : tensor<4x12xf32>) {dims = array<i64: 1>
   %s = braid.gather %a init %g dims = [1] root = 0 groups = #pairs : (tensor<4x6xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>
-  // CHECK: tensor.empty() : tensor<2x6xf32>
+  // CHECK: bufferization.alloc_tensor() : tensor<2x6xf32>
   // CHECK-NEXT: braid.launch scatter
   %t = braid.scatter %a dims = [0] root = 0 groups = #pairs : (tensor<4x6xf32>) -> tensor<2x6xf32>
   // CHECK: braid.launch all_to_all {{.*}}concat_dims = array<i64: 1>, dims = array<i64: 0>
@@ -99,7 +99,7 @@ func.func @kinds(%a: tensor<4x6xf32>, %i: tensor<4x6xf32>, %g: tensor<4x12xf32>,
   braid.barrier groups = #pairs
   // CHECK: %[[D:.*]] = tensor.dim %arg3, %c0
   // CHECK: %[[N:.*]] = arith.muli %[[D]], %c2
-  // CHECK: tensor.empty(%[[N]]) : tensor<?x6xf32>
+  // CHECK: bufferization.alloc_tensor(%[[N]]) : tensor<?x6xf32>
   %x = braid.all_gather %d dims = [0] groups = #pairs : (tensor<?x6xf32>) -> tensor<?x6xf32>
   // CHECK: arith.divui %{{.*}}, %c2
   %y = braid.reduce_scatter sum %d dims = [0] groups = #pairs : (tensor<?x6xf32>) -> tensor<?x6xf32>

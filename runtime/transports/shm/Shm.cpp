@@ -30,7 +30,9 @@ namespace {
 using namespace shm;
 
 constexpr size_t eagerBytes = 4096;
-constexpr unsigned pauses = 100, yields = 200;
+constexpr unsigned manyPauses = 100,
+                   fewPauses = 10;           ///< before a rank yields; few: there are more ranks than processors
+constexpr unsigned yields = 200;             ///< before it sleeps
 constexpr long sleepNanoseconds = 2'000'000; ///< then look for dead peers
 
 inline void pauseProcessor() {
@@ -59,7 +61,12 @@ struct LaneState {
 
 class ShmTransport : public Transport {
 public:
-  ShmTransport(const TransportContext &context) : me(context.me), ranks(context.size()), lane(shm::lanes) {}
+  ShmTransport(const TransportContext &context) : me(context.me), ranks(context.size()), lane(shm::lanes) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    bool crowded = sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) < ranks;
+    pauses = crowded ? fewPauses : manyPauses;
+  }
   ~ShmTransport() override {
     if (segment)
       segment->memory().control().closed.store(1, std::memory_order_release);
@@ -293,6 +300,7 @@ private:
   }
 
   int me, ranks;
+  unsigned pauses;
   std::unique_ptr<Segment> segment;
   std::vector<std::shared_ptr<Mapping>> peers; ///< with this rank's own
   std::vector<LaneState> lane;

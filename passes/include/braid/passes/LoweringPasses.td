@@ -8,7 +8,7 @@ def BraidToDestination : Pass<"braid-to-destination", "::mlir::ModuleOp"> {
   let summary = "Give each collective a destination, so that it can be bufferized";
   let description = [{
     Each collective becomes `braid.launch` and `braid.finish`, and `braid.start` and `braid.wait` become the same pair,
-    apart. Destinations are fresh (`tensor.empty`), the `init` of a rooted collective, or, for an all_reduce or broadcast
+    apart. Destinations are fresh (`bufferization.alloc_tensor`), the `init` of a rooted collective, or, for an all_reduce or broadcast
     whose operands are computed in the program and not read afterwards, the operands themselves: in place.
 
     A token that is passed on (to a loop, a branch or a call) is an error: nobody could see what is in flight.

@@ -1,0 +1,256 @@
+"""Every collective of the dialect, lowered and run on 4 ranks, against plain Python: groups, roots, dimensions that are not
+the first, id spaces, in place, in flight, in loops, dynamic sizes."""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from harness import check, expect, main
+
+BIN = os.environ.get("BRAID_BIN") or os.path.dirname(shutil.which("braid-run") or "build/bin/braid-run")
+WORK = tempfile.TemporaryDirectory(prefix="braid-lowered-")
+RANKS = 4
+ROWS = [[0, 2], [3, 1]]  # groups, out of order
+SHAPE = (4, 6)
+
+
+def operand(rank):
+    """A 4 x 6 matrix that says whose it is and where each element stood."""
+    return [[1000 * rank + 10 * i + j for j in range(SHAPE[1])] for i in range(SHAPE[0])]
+
+
+def flat(matrix):
+    return [value for row in matrix for value in row]
+
+
+def concat(matrices, dim):
+    if dim == 0:
+        return [row for matrix in matrices for row in matrix]
+    return [sum((matrix[i] for matrix in matrices), []) for i in range(len(matrices[0]))]
+
+
+def cut(matrix, dim, parts, index):
+    if dim == 0:
+        size = len(matrix) // parts
+        return matrix[index * size:(index + 1) * size]
+    size = len(matrix[0]) // parts
+    return [row[index * size:(index + 1) * size] for row in matrix]
+
+
+def added(matrices):
+    return [[sum(column) for column in zip(*rows)] for rows in zip(*matrices)]
+
+
+def run(body, results, argument="tensor<4x6xi32>", module="", ranks=RANKS, extra=(), options=(), fails=False):
+    """Runs `body` (SSA %a is the operand, %r0 ... the results) and returns what each rank has as flat lists."""
+    types = ", ".join(results)
+    values = ", ".join(f"%r{i}" for i in range(len(results)))
+    text = f"""#g = #braid.groups<[[0, 2], [3, 1]]>
+    module {module} {{ {' '.join(extra)}
+    func.func @main(%a: {argument}) -> ({types}) {{
+      {body}
+      return {values} : {types}
+    }} }}"""
+    folder = tempfile.mkdtemp(dir=WORK.name)
+    with open(os.path.join(folder, "program.mlir"), "w") as file:
+        file.write(text)
+    for rank in range(ranks):
+        with open(os.path.join(folder, f"in{rank}"), "wb") as file:
+            file.write(struct.pack("<24i", *flat(operand(rank))))
+    command = [os.path.join(BIN, "braid-run"), os.path.join(folder, "program.mlir"), "-n", str(ranks), "--arg",
+               f"0=file:{folder}/in%r", *options]
+    for index in range(len(results)):
+        command += ["--out", f"{index}={folder}/out{index}-%r"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if fails:
+        expect(done.returncode != 0, "expected a failure")
+        return done.stderr
+    expect(done.returncode == 0, f"status {done.returncode}\n{done.stderr}\n{text}")
+    found = []
+    for rank in range(ranks):
+        found.append([])
+        for index in range(len(results)):
+            with open(os.path.join(folder, f"out{index}-{rank}"), "rb") as file:
+                content = file.read()
+            found[-1].append(list(struct.unpack(f"<{len(content) // 4}i", content)))
+    return found
+
+
+def groups_of(rank, rows=ROWS):
+    return next(row for row in rows if rank in row)
+
+
+def compare(found, expected):
+    for rank, results in enumerate(found):
+        for index, result in enumerate(results):
+            wanted = flat(expected(rank)[index])
+            expect(result == wanted, f"rank {rank} result {index}: expected {wanted}, got {result}")
+
+
+@check
+def reductions():
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %r0 = braid.all_reduce sum %a groups = #g : {m}
+      %r1 = braid.all_reduce max %a groups = #braid.groups<[]> : {m}
+      %r2 = braid.reduce_scatter sum %a dims = [0] groups = #g : ({m}) -> tensor<2x6xi32>
+      %r3 = braid.reduce_scatter sum %a dims = [1] groups = #g : ({m}) -> tensor<4x3xi32>
+      %r4 = braid.reduce sum %a init %a root = 1 groups = #g : ({m}, {m}) -> {m}""",
+                [m, m, "tensor<2x6xi32>", "tensor<4x3xi32>", m])
+
+    def expected(rank):
+        group = groups_of(rank)
+        total = added([operand(r) for r in group])
+        place = group.index(rank)
+        return [total, operand(RANKS - 1), cut(total, 0, 2, place), cut(total, 1, 2, place),
+                total if place == 1 else operand(rank)]
+    compare(found, expected)
+
+
+@check
+def data_movement():
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %r0 = braid.all_gather %a dims = [0] groups = #g : ({m}) -> tensor<8x6xi32>
+      %r1 = braid.all_gather %a dims = [1] groups = #g : ({m}) -> tensor<4x12xi32>
+      %r2 = braid.all_to_all %a split = [0] concat = [1] groups = #g : ({m}) -> tensor<2x12xi32>
+      %r3 = braid.all_to_all %a split = [1] concat = [0] groups = #g : ({m}) -> tensor<8x3xi32>
+      %r4 = braid.all_to_all %a split = [1] concat = [1] groups = #g : ({m}) -> {m}
+      %r5 = braid.permute %a pairs = [[0, 3], [3, 1], [2, 2]] : {m}
+      %r6 = braid.broadcast %a root = 1 groups = #g : {m}""",
+                ["tensor<8x6xi32>", "tensor<4x12xi32>", "tensor<2x12xi32>", "tensor<8x3xi32>", m, m, m])
+
+    def expected(rank):
+        group = groups_of(rank)
+        place = group.index(rank)
+        all_of = [operand(r) for r in group]
+        source = {3: 0, 1: 3, 2: 2}.get(rank)
+        return [concat(all_of, 0), concat(all_of, 1), concat([cut(x, 0, 2, place) for x in all_of], 1),
+                concat([cut(x, 1, 2, place) for x in all_of], 0), concat([cut(x, 1, 2, place) for x in all_of], 1),
+                [[0] * 6] * 4 if source is None else operand(source), operand(group[1])]
+    compare(found, expected)
+
+
+@check
+def roots():
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %big = arith.constant dense<-7> : tensor<8x6xi32>
+      %wide = arith.constant dense<-8> : tensor<4x12xi32>
+      %r0 = braid.gather %a init %big dims = [0] root = 0 groups = #g : ({m}, tensor<8x6xi32>) -> tensor<8x6xi32>
+      %r1 = braid.gather %a init %wide dims = [1] root = 1 groups = #g : ({m}, tensor<4x12xi32>) -> tensor<4x12xi32>
+      %r2 = braid.scatter %a dims = [0] root = 1 groups = #g : ({m}) -> tensor<2x6xi32>
+      %r3 = braid.scatter %a dims = [1] root = 0 groups = #g : ({m}) -> tensor<4x3xi32>
+      braid.barrier groups = #g
+      %r4 = braid.broadcast %a root = 3 groups = #braid.groups<[]> : {m}""",
+                ["tensor<8x6xi32>", "tensor<4x12xi32>", "tensor<2x6xi32>", "tensor<4x3xi32>", m])
+
+    def expected(rank):
+        group = groups_of(rank)
+        place = group.index(rank)
+        all_of = [operand(r) for r in group]
+        return [concat(all_of, 0) if place == 0 else [[-7] * 6] * 8, concat(all_of, 1) if place == 1 else [[-8] * 12] * 4,
+                cut(operand(group[1]), 0, 2, place), cut(operand(group[0]), 1, 2, place), operand(3)]
+    compare(found, expected)
+
+
+@check
+def messages():
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %rank = braid.rank
+      %zero = arith.constant 0 : index
+      %two = arith.constant 2 : index
+      %first = arith.cmpi eq, %rank, %zero : index
+      %third = arith.cmpi eq, %rank, %two : index
+      scf.if %first {{ braid.send %a peer = 2 tag = 5 : {m} }}
+      %r0 = scf.if %third -> {m} {{
+        %got = braid.recv peer = 0 tag = 5 : {m}
+        scf.yield %got : {m}
+      }} else {{
+        scf.yield %a : {m}
+      }}""", [m])
+    compare(found, lambda rank: [operand(0 if rank == 2 else rank)])
+
+
+@check
+def id_spaces():
+    """2 replicas of 2 partitions: groups of replicas hold once for each partition, and the other way round."""
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %r0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> {{id_space = #braid.id_space<replica>}} : {m}
+      %r1 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> {{id_space = #braid.id_space<partition>}} : {m}
+      %r2 = braid.all_reduce sum %a groups = #braid.groups<[[1, 0]]> {{id_space = #braid.id_space<replica_and_partition>}} : {m}
+      %r3 = braid.permute %a pairs = [[0, 1]] {{id_space = #braid.id_space<replica>}} : {m}""", [m] * 4,
+                module="attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 2 : i32}")
+
+    def expected(rank):
+        replica, partition = divmod(rank, 2)
+        return [added([operand(partition), operand(2 + partition)]), added([operand(2 * replica), operand(2 * replica + 1)]),
+                added([operand(r) for r in range(4)]), operand(partition) if replica == 1 else [[0] * 6] * 4]
+    compare(found, expected)
+
+
+@check
+def in_flight_in_a_loop_and_in_place():
+    """Three trips: each sums over the group while it computes something else, and the sum of a computed value is in place."""
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %three = arith.constant 3 : index
+      %r0 = scf.for %i = %zero to %three step %one iter_args(%x = %a) -> {m} {{
+        %t = braid.start(%y = %x) : {m} {{
+          %s = braid.all_reduce sum %y groups = #g : {m}
+          braid.yield %s : {m}
+        }}
+        %e = tensor.empty() : {m}
+        %twice = linalg.add ins(%x, %x : {m}, {m}) outs(%e : {m}) -> {m}
+        %w = braid.wait %t, %x : ({m}) -> {m}
+        %sum = linalg.add ins(%w, %twice : {m}, {m}) outs(%x : {m}) -> {m}
+        scf.yield %sum : {m}
+      }}
+      %e = tensor.empty() : {m}
+      %b = linalg.add ins(%a, %a : {m}, {m}) outs(%e : {m}) -> {m}
+      %r1 = braid.all_reduce sum %b groups = #g : {m}""", [m, m], options=("--steps", "3"))
+
+    def expected(rank):
+        group = groups_of(rank)
+        values = {r: operand(r) for r in group}
+        for _ in range(3):
+            total = added(list(values.values()))
+            values = {r: added([total, value, value]) for r, value in values.items()}
+        return [values[rank], added([operand(r) for r in group for _ in range(2)])]
+    compare(found, expected)
+
+
+@check
+def dynamic_sizes_and_slices():
+    """A dynamic slice of the columns, which does not lie in one piece; another one of each size."""
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %two = arith.constant 2 : index
+      %four = arith.constant 4 : index
+      %e = tensor.empty() : tensor<4x4xi32>
+      %r0 = scf.for %i = %zero to %four step %two iter_args(%x = %e) -> tensor<4x4xi32> {{
+        %w = arith.minsi %two, %two : index
+        %s = tensor.extract_slice %a[0, %i] [4, %w] [1, 1] : {m} to tensor<4x?xi32>
+        %r = braid.all_reduce sum %s groups = #g : tensor<4x?xi32>
+        %n = tensor.insert_slice %r into %x[0, %i] [4, %w] [1, 1] : tensor<4x?xi32> into tensor<4x4xi32>
+        scf.yield %n : tensor<4x4xi32>
+      }}""", ["tensor<4x4xi32>"])
+    compare(found, lambda rank: [[row[:4] for row in added([operand(r) for r in groups_of(rank)])]])
+
+
+@check
+def too_few_and_too_many_ranks():
+    m = "tensor<4x6xi32>"
+    error = run(f"%r0 = braid.all_reduce sum %a groups = #g : {m}", [m], ranks=2, fails=True)
+    expect(re.search(r"-n: expected 4, the ranks that the program's collectives name, got 2", error), error)
+
+
+main(__file__)
