@@ -193,7 +193,8 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
     latency *= 1 + profile.bulkMean * c.noisePerMessage * serialNoise(profile.bulkSigma, c.serialMessages, place);
   if (c.flows > 1 && profile.collisionUplinks > 0)
     fraction = state->jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, seed, job);
-  return c.fixed + c.latency * latency + c.wire / fraction + drawOperationSpike(profile, std::max(c.nodes, c.exposedNodes), place);
+  return c.fixed + c.latency * latency + c.wire / fraction +
+         drawOperationSpike(profile, std::max(c.nodes, c.exposedNodes), place);
 }
 
 static constexpr uint64_t priceSeed = 0x627261696421; // of quantiles and means of one collective alone

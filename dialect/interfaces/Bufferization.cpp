@@ -13,6 +13,8 @@ using namespace mlir::bufferization;
 
 template <typename OpT> static bool isInit(OpT op, OpOperand &operand) {
   OperandRange inits = op.getInits();
+  if (inits.empty())
+    return false;
   unsigned first = inits.getBeginOperandIndex();
   return operand.getOperandNumber() >= first && operand.getOperandNumber() < first + inits.size();
 }

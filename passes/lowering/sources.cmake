@@ -1,4 +1,5 @@
 set(BRAID_LOWERING_SOURCES
+  lowering/ExpandCopies.cpp
   lowering/PrepareCompute.cpp
   lowering/Site.cpp
   lowering/ToDestination.cpp

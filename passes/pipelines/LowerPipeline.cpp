@@ -36,6 +36,7 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
 
   // The rest is upstream's.
   manager.addPass(createConvertBufferizationToMemRefPass());
+  manager.addNestedPass<func::FuncOp>(createBraidExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(memref::createExpandStridedMetadataPass());

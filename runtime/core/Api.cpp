@@ -122,6 +122,19 @@ braid_status braid_comm_abort(braid_comm *comm, const char *why) {
   return guarded([&]() -> Outcome { return comm ? comm->comm->abort(why ? why : "") : missing("a communicator"); });
 }
 
+braid_status braid_sleep(braid_comm *comm, double seconds) {
+  return guarded([&]() -> Outcome { return comm ? comm->comm->sleep(seconds) : missing("a communicator"); });
+}
+
+braid_status braid_now(braid_comm *comm, double *seconds) {
+  return guarded([&]() -> Outcome {
+    if (!comm || !seconds)
+      return missing(comm ? "a place for the time" : "a communicator");
+    *seconds = comm->comm->now();
+    return {};
+  });
+}
+
 braid_status braid_comm_destroy(braid_comm *comm) {
   return guarded([&]() -> Outcome {
     if (!comm)

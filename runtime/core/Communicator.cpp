@@ -170,14 +170,8 @@ Outcome Communicator::drive(Operation &operation) {
       since = 0;
       continue;
     }
-    if (Clock *clock = carrier->clock()) {
-      double wake = -1;
-      for (Operation *each : active)
-        if (double time = each->wakeTime(); time >= 0 && (wake < 0 || time < wake))
-          wake = time;
-      if (wake >= 0)
-        clock->wakeAt(wake);
-    }
+    if (Clock *clock = carrier->clock())
+      armClock(*clock);
     carrier->idle(spins++);
     if (spins < spinsBeforeFaults || spins % spinsBetweenFaults)
       continue;
@@ -198,6 +192,46 @@ Outcome Communicator::drive(Operation &operation) {
   }
   operation.state = Operation::Idle;
   return {};
+}
+
+/// The next idle() returns when the first operation in flight may go on by itself.
+void Communicator::armClock(Clock &clock) {
+  double wake = -1;
+  for (Operation *each : active)
+    if (double time = each->wakeTime(); time >= 0 && (wake < 0 || time < wake))
+      wake = time;
+  if (wake >= 0)
+    clock.wakeAt(wake);
+}
+
+double Communicator::now() {
+  Clock *clock = carrier->clock();
+  return clock ? clock->now() : seconds();
+}
+
+Outcome Communicator::sleep(double duration) {
+  Clock *clock = carrier->clock();
+  double end = now() + duration;
+  for (unsigned spins = 0; now() < end; ++spins) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (!failure)
+      return failure;
+    if (progress())
+      continue;
+    if (spins % spinsBetweenFaults == 0)
+      lookForFaults();
+    if (clock) {
+      armClock(*clock);
+      clock->wakeAt(end);
+      carrier->idle(spins);
+      continue;
+    }
+    double left = std::min(end - now(), active.empty() ? 0.1 : 50e-6);
+    lock.unlock();
+    if (left > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double>(left));
+  }
+  return failure;
 }
 
 void Communicator::lookForFaults() {

@@ -38,6 +38,9 @@ public:
   Outcome subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm);
   Outcome agree(uint64_t hash);
   Outcome abort(const std::string &why);
+  /// On the transport's clock; operations in flight go on.
+  Outcome sleep(double seconds);
+  double now();
   void *allocate(size_t bytes);
   void release(void *memory);
 
@@ -67,6 +70,7 @@ private:
 
   bool progress();
   Outcome drive(Operation &operation);
+  void armClock(Clock &clock);
   void lookForFaults();
   bool talk();
   Outcome takeLanes(const Request &request, size_t count, std::vector<int> &lanes);

@@ -6,7 +6,9 @@
 //   conformance --control         broken algorithms, each of which the suite must reject
 //   conformance --steady N        N small collectives on two processes: memory, descriptors and time must not grow; with
 //                                 --control a leak is planted, which must be seen
-//   options: --transports a,b     default: all of this build    --ranks A-B    default: 1-9    --every K    each K-th case
+//   options: --profile FILE       of the emulated fabric (braid-sim emit-profile), for emulated+ transports; % in the name
+//                                 stands for the number of ranks
+//            --transports a,b     default: all of this build, and with a profile emulated+shm    --ranks A-B    default: 1-9    --every K    each K-th case
 //
 // Each case is checked against a serial reference with guard bytes; results that must be equal on all ranks are compared
 // byte for byte; rooted operations run with every root (large ones with one). The last line is the figure.
@@ -29,13 +31,18 @@ namespace {
 struct Settings {
   uint64_t seed = 1;
   bool full = false, processes = false, control = false, verbose = false;
-  std::vector<std::string> transports = runtime::transportNames();
+  std::vector<std::string> transports; ///< empty: all
   int fewest = 1, most = 9, every = 1;
   long steady = 0;
 };
 
-runtime::CommunicatorOptions optionsFor(const std::string &transport) {
+std::string profile; ///< of the emulated fabric; % stands for the number of ranks
+
+runtime::CommunicatorOptions optionsFor(const std::string &transport, int ranks) {
   runtime::CommunicatorOptions options;
+  options.profile = profile;
+  if (size_t at = profile.find('%'); at != std::string::npos)
+    options.profile.replace(at, 1, std::to_string(ranks));
   options.transport = transport;
   options.deadline = 60;
   return options;
@@ -66,7 +73,7 @@ public:
     std::string place = one.transport + std::to_string(one.ranks);
     if (!ranks || place != at) {
       ranks.reset();
-      ranks = std::make_unique<Ranks>(one.ranks, optionsFor(one.transport));
+      ranks = std::make_unique<Ranks>(one.ranks, optionsFor(one.transport, one.ranks));
       at = place;
     }
     if (!ranks->failed().empty()) {
@@ -97,7 +104,7 @@ std::string runOnProcesses(const Case &one) {
   data.emplace_back(one, 0);
   std::vector<uint64_t> results;
   std::string problem = runProcesses(
-      one.ranks, optionsFor(one.transport),
+      one.ranks, optionsFor(one.transport, one.ranks),
       [&](int, braid_comm *comm, uint64_t &result) {
         Verdict verdict = runCase(one, data, comm);
         if (!verdict.problem.empty())
@@ -221,13 +228,14 @@ bool read(int argc, char **argv, Settings &settings) {
       settings.seed = std::stoull(value);
     else if (word == "--every")
       settings.every = std::max(1, std::atoi(value.c_str()));
+    else if (word == "--profile")
+      profile = value;
     else if (word == "--steady")
       settings.steady = std::atol(value.c_str());
     else if (word == "--ranks") {
       if (std::sscanf(value.c_str(), "%d-%d", &settings.fewest, &settings.most) != 2)
         return false;
     } else if (word == "--transports") {
-      settings.transports.clear();
       for (size_t at = 0; at <= value.size();) {
         size_t end = std::min(value.find(',', at), value.size());
         settings.transports.push_back(value.substr(at, end - at));
@@ -244,9 +252,15 @@ bool read(int argc, char **argv, Settings &settings) {
 int main(int argc, char **argv) {
   Settings settings;
   if (!read(argc, argv, settings)) {
-    std::fprintf(stderr, "usage: conformance [--seed N] [--full] [--processes] [--control] [--verbose]\n"
-                         "                   [--transports a,b] [--ranks A-B] [--every K] [--steady N]\n");
+    std::fprintf(stderr,
+                 "usage: conformance [--seed N] [--full] [--processes] [--control] [--verbose]\n"
+                 "                   [--transports a,b] [--profile FILE] [--ranks A-B] [--every K] [--steady N]\n");
     return 2;
+  }
+  if (settings.transports.empty()) {
+    settings.transports = runtime::transportNames();
+    if (!profile.empty())
+      settings.transports.push_back("emulated+shm");
   }
   if (settings.steady) {
     bool fine = true;

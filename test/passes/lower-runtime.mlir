@@ -21,3 +21,103 @@ func.func @planned(%a: memref<4x2xf32>) {
 }
 
 }
+
+// -----
+
+// A block that lies in the middle of a larger buffer is addressed by its offset; outer is what lies before the dimension that
+// is cut or concatenated; dynamic sizes are read.
+// CHECK-LABEL: func.func @addresses
+func.func @addresses(%a: memref<8x6xf16>, %o: memref<8x6xf16>, %d: memref<?x3xf16>, %p: memref<?x3xf16>) {
+  %part = memref.subview %a[2, 0] [4, 6] [1, 1] : memref<8x6xf16> to memref<4x6xf16, strided<[6, 1], offset: 12>>
+  %out = memref.subview %o[4, 0] [4, 6] [1, 1] : memref<8x6xf16> to memref<4x6xf16, strided<[6, 1], offset: 24>>
+  // CHECK-DAG: %[[BASE:.*]] = memref.extract_aligned_pointer_as_index
+  // CHECK-DAG: %[[BYTES:.*]] = arith.muli %{{.*}}, %c2_i64
+  // CHECK-DAG: arith.addi %{{.*}}, %[[BYTES]]
+  // CHECK-DAG: %[[N:.*]] = arith.constant 24 : i64
+  // CHECK-DAG: %[[OUTER:.*]] = arith.constant 4 : i64
+  // CHECK: call @braid_module_tensor(%{{.*}}, %{{.*}}, %{{.*}}, %[[N]], %[[N]], %[[OUTER]], %[[OUTER]])
+  %t = braid.launch all_to_all ins(%part : memref<4x6xf16, strided<[6, 1], offset: 12>>) outs(%out : memref<4x6xf16, strided<[6, 1], offset: 24>>)
+    {groups = #braid.groups<[[0, 1]]>, dims = array<i64: 1>, concat_dims = array<i64: 1>}
+  braid.finish %t ins(%part : memref<4x6xf16, strided<[6, 1], offset: 12>>) outs(%out : memref<4x6xf16, strided<[6, 1], offset: 24>>)
+  // CHECK: %[[DIM:.*]] = memref.dim %arg2
+  // CHECK: %[[WORD:.*]] = arith.index_cast %[[DIM]] : index to i64
+  // CHECK: arith.muli %[[WORD]], %c3_i64
+  %u = braid.launch permute ins(%d : memref<?x3xf16>) outs(%p : memref<?x3xf16>) {pairs = dense<[[0, 1]]> : tensor<1x2xi64>}
+  braid.finish %u ins(%d : memref<?x3xf16>) outs(%p : memref<?x3xf16>)
+  return
+}
+
+// -----
+
+// A finish on each of two paths, and this rank's number.
+// CHECK-LABEL: func.func @paths
+func.func @paths(%a: memref<4xf32>, %c: i1) -> index {
+  // CHECK: %[[CALL:.*]] = call @braid_module_begin
+  %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64}
+  // CHECK: scf.if
+  // CHECK-NEXT: func.call @braid_module_finish(%[[CALL]])
+  // CHECK-NEXT: else
+  // CHECK-NEXT: func.call @braid_module_finish(%[[CALL]])
+  scf.if %c {
+    braid.finish %t outs(%a : memref<4xf32>)
+  } else {
+    braid.finish %t outs(%a : memref<4xf32>)
+  }
+  // CHECK: %[[RANK:.*]] = call @braid_module_rank() : () -> i64
+  // CHECK: arith.index_cast %[[RANK]] : i64 to index
+  %rank = braid.rank
+  return %rank : index
+}
+
+// -----
+
+func.func @not_contiguous(%a: memref<4xf32, strided<[2]>>) {
+  // expected-error @+1 {{buffer, expected one that is known to be contiguous, got 'memref<4xf32, strided<[2]>>'}}
+  %t = braid.launch broadcast outs(%a : memref<4xf32, strided<[2]>>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%a : memref<4xf32, strided<[2]>>)
+  return
+}
+
+// -----
+
+func.func @element_type(%a: memref<4xi4>) {
+  // expected-error @+1 {{element type, expected one of the runtime (f64 f32 f16 bf16 f8 i8 to i64, i1), got 'i4'}}
+  %t = braid.launch broadcast outs(%a : memref<4xi4>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%a : memref<4xi4>)
+  return
+}
+
+// -----
+
+func.func @engine(%a: memref<4xf32>) {
+  // expected-error @+1 {{plan, expected one for the engine 'braid', which will run it, got 'nccl'}}
+  %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64, plan = #braid.plan<engine = nccl, algorithm = "ring">}
+  braid.finish %t outs(%a : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @accumulate(%a: memref<4xf16>) {
+  // expected-error @+1 {{attribute 'accumulate', expected the element type 'f16', since the runtime keeps sums in it, got 'f32'}}
+  %t = braid.launch all_reduce outs(%a : memref<4xf16>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>, accumulate = f32}
+  braid.finish %t outs(%a : memref<4xf16>)
+  return
+}
+
+// -----
+
+func.func @on_tensors(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{operands, expected buffers, got tensors: bufferize first}}
+  %t, %f = braid.launch broadcast outs(%a : tensor<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64} -> tensor<4xf32>
+  %r = braid.finish %t outs(%f : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @functional(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected launch and finish on buffers: run braid-to-destination and bufferize first}}
+  %r = braid.broadcast %a root = 0 groups = #braid.groups<[]> : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -107,3 +107,48 @@ TEST_CASE("the runtime over an inner transport of sockets takes the same virtual
   CHECK(memory == emulated(cluster, "emulated+shm", "ring", 1, 2520, 20));
   CHECK(*std::max_element(memory.begin(), memory.end()) > *std::min_element(memory.begin(), memory.end()));
 }
+
+TEST_CASE("the runtime's operations go on while a rank computes, on either clock", "[emulated][runtime]") {
+  Cluster cluster = quietCluster(4, 1);
+  for (bool wall : {false, true}) {
+    VirtualClock virtualClock;
+    if (wall)
+      setenv("BRAID_EMULATED_CLOCK", "wall", 1);
+    runtime::CommunicatorOptions options;
+    options.transport = "emulated+shm";
+    options.profile = *emitProfile(cluster, packed(cluster));
+    Ranks job(4, options);
+    REQUIRE(job.failed() == "");
+    std::vector<double> alone(4), step(4);
+    REQUIRE(job.run([&](int rank, braid_comm *comm) -> std::string {
+      int32_t mine = rank, sum = 0;
+      braid_buffer buffer = {&mine, &sum, 1, 1};
+      braid_op_options asked = {};
+      asked.size = sizeof asked;
+      asked.collective = BRAID_ALL_REDUCE;
+      asked.type = BRAID_I32;
+      asked.tensors = 1;
+      asked.buffers = &buffer;
+      asked.algorithm = "ring";
+      braid_op *op = nullptr;
+      if (braid_op_plan(comm, &asked, &op) || braid_op_start(op) || braid_op_wait(op))
+        return braid_last_error();
+      runtime::Clock &clock = *comm->comm->transport().clock();
+      double begin = 0, middle = 0, end = 0;
+      clock.align();
+      bool failed = braid_now(comm, &begin) || braid_op_start(op) || braid_op_wait(op) || braid_now(comm, &middle);
+      alone[size_t(rank)] = middle - begin;
+      clock.align();
+      failed = failed || braid_now(comm, &begin) || braid_op_start(op) || braid_sleep(comm, 20e-6) ||
+               braid_op_wait(op) || braid_now(comm, &end);
+      step[size_t(rank)] = end - begin;
+      clock.align();
+      return failed || braid_op_destroy(op) ? braid_last_error() : sum == 6 ? "" : "wrong sum";
+    }) == "");
+    double longest = *std::max_element(alone.begin(), alone.end());
+    CHECK(longest ==
+          Approx(5e-6 + 6 * 1.3e-6).epsilon(wall ? 0.3 : 1e-3)); // a launch, and six messages of a byte or none
+    double slowest = *std::max_element(step.begin(), step.end());
+    CHECK(slowest == Approx(20e-6).epsilon(wall ? 0.3 : 1e-9)); // hidden; one after the other would be 32.8 us
+  }
+}

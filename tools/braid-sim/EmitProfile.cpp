@@ -1,6 +1,6 @@
 //===- EmitProfile.cpp - braid-sim emit-profile: a cluster as the emulated fabric reads it ----------------------===//
-#include "Subcommands.h"
 #include "braid/cost_models/EmitProfile.h"
+#include "Subcommands.h"
 #include "braid/runtime/trace/AtomicFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"

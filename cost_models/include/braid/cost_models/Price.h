@@ -63,7 +63,7 @@ struct Candidate {
   double serialMessages = 0; ///< inter-host messages one after another, for the bulk noise
   /// kappa: mean noise per serial message in units of the bulk mean (rings average: about 2)
   double noisePerMessage = 0;
-  int nodes = 1;  ///< hosts the largest group touches
+  int nodes = 1; ///< hosts the largest group touches
   /// Hosts that all groups touch together: exposure to spikes, since a step waits for the slowest group. 0: `nodes`.
   int exposedNodes = 0;
   int chunks = 1; ///< pipeline segments

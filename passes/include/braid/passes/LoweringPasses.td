@@ -44,6 +44,15 @@ def BraidToRuntime : Pass<"braid-to-runtime", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def BraidExpandCopies : Pass<"braid-expand-copies", "::mlir::func::FuncOp"> {
+  let summary = "Copy between strided buffers by loops";
+  let description = [{
+    `memref.copy` between buffers that do not lie in one piece would become a call of a support library that a compiled
+    module does not have; it becomes a structured copy instead.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def BraidPrepareCompute : Pass<"braid-prepare-compute", "::mlir::func::FuncOp"> {
   let summary = "Order the loops of matrix products so that the innermost one runs along memory";
   let description = [{

@@ -112,6 +112,10 @@ braid_status braid_comm_rank(const braid_comm *comm, int32_t *rank, int32_t *ran
 /* Compares a hash (of the order of collectives) on all ranks: BRAID_MISMATCH names the first rank that differs. */
 braid_status braid_comm_agree(braid_comm *comm, uint64_t hash);
 braid_status braid_comm_abort(braid_comm *comm, const char *why);
+/* Computation that is a sleep, on the clock of the transport (emulated: stretched wall time, or virtual time); operations in
+ * flight go on. And that clock's time, seconds from a start of its own. */
+braid_status braid_sleep(braid_comm *comm, double seconds);
+braid_status braid_now(braid_comm *comm, double *seconds);
 braid_status braid_comm_destroy(braid_comm *comm);
 
 /* Memory that the transport can reach without copies (shared memory: mapped by the peers). NULL on failure. */
