@@ -4,7 +4,9 @@
 
 #include "core/Api.h"
 #include "core/InProcessExchange.h"
+#include "transports/Clock.h"
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -13,13 +15,16 @@ namespace braid::test {
 /// Ranks with a communicator each, made together. A rank's function returns an empty string or what is wrong; so does run.
 class Ranks {
 public:
-  Ranks(int count, runtime::CommunicatorOptions options) : comms(size_t(count)) {
+  Ranks(int count, runtime::CommunicatorOptions options) : comms(size_t(count)), outside(size_t(count)) {
     exchanges = runtime::inProcessExchanges(count);
     problem = each([&](int rank) -> std::string {
-      return runtime::createInProcess(exchanges[size_t(rank)], options, &comms[size_t(rank)]).text;
+      std::string text = runtime::createInProcess(exchanges[size_t(rank)], options, &comms[size_t(rank)]).text;
+      leave(rank);
+      return text;
     });
   }
   ~Ranks() {
+    outside.clear();
     for (braid_comm *comm : comms)
       delete comm;
   }
@@ -29,10 +34,22 @@ public:
   int size() const { return int(comms.size()); }
 
   std::string run(const std::function<std::string(int rank, braid_comm *comm)> &body) {
-    return each([&](int rank) { return body(rank, comms[size_t(rank)]); });
+    return each([&](int rank) {
+      outside[size_t(rank)].reset();
+      std::string text = body(rank, comms[size_t(rank)]);
+      leave(rank);
+      return text;
+    });
   }
 
 private:
+  /// A rank that has nothing to do does not hold up the time of the others (a virtual clock).
+  void leave(int rank) {
+    if (comms[size_t(rank)])
+      if (runtime::Clock *clock = comms[size_t(rank)]->comm->transport().clock())
+        outside[size_t(rank)].emplace(*clock);
+  }
+
   template <typename Body> std::string each(Body body) {
     std::vector<std::string> problems(comms.size());
     std::vector<std::thread> threads;
@@ -49,6 +66,7 @@ private:
 
   std::vector<std::shared_ptr<runtime::Exchange>> exchanges;
   std::vector<braid_comm *> comms;
+  std::vector<std::optional<runtime::Clock::Outside>> outside;
   std::string problem;
 };
 
