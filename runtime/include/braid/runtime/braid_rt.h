@@ -30,14 +30,14 @@ typedef struct braid_op braid_op;
 
 typedef enum braid_status {
   BRAID_OK = 0,
-  BRAID_INVALID = 1,      /* an argument; nothing was done */
-  BRAID_UNSUPPORTED = 2,  /* legal, but not by this engine, transport or algorithm */
-  BRAID_PEER_DIED = 3,    /* a process of the communicator ended */
-  BRAID_TIMEOUT = 4,      /* a live peer did not answer within the deadline */
-  BRAID_ABORTED = 5,      /* braid_comm_abort, here or on another rank */
+  BRAID_INVALID = 1,     /* an argument; nothing was done */
+  BRAID_UNSUPPORTED = 2, /* legal, but not by this engine, transport or algorithm */
+  BRAID_PEER_DIED = 3,   /* a process of the communicator ended */
+  BRAID_TIMEOUT = 4,     /* a live peer did not answer within the deadline */
+  BRAID_ABORTED = 5,     /* braid_comm_abort, here or on another rank */
   BRAID_OUT_OF_MEMORY = 6,
-  BRAID_SYSTEM = 7,       /* the operating system refused something */
-  BRAID_MISMATCH = 8      /* ranks do not agree: order of operations, sizes, types */
+  BRAID_SYSTEM = 7,  /* the operating system refused something */
+  BRAID_MISMATCH = 8 /* ranks do not agree: order of operations, sizes, types */
 } braid_status;
 
 /* The dialect's collectives, by the same names. */
@@ -58,30 +58,56 @@ typedef enum braid_collective {
 
 typedef enum braid_type {
   BRAID_BOOL = 0, /* one byte, 0 or 1 */
-  BRAID_I8 = 1, BRAID_I16 = 2, BRAID_I32 = 3, BRAID_I64 = 4,
-  BRAID_U8 = 5, BRAID_U16 = 6, BRAID_U32 = 7, BRAID_U64 = 8,
-  BRAID_F8E4M3FN = 9, BRAID_F8E5M2 = 10, BRAID_F16 = 11, BRAID_BF16 = 12, BRAID_F32 = 13, BRAID_F64 = 14
+  BRAID_I8 = 1,
+  BRAID_I16 = 2,
+  BRAID_I32 = 3,
+  BRAID_I64 = 4,
+  BRAID_U8 = 5,
+  BRAID_U16 = 6,
+  BRAID_U32 = 7,
+  BRAID_U64 = 8,
+  BRAID_F8E4M3FN = 9,
+  BRAID_F8E5M2 = 10,
+  BRAID_F16 = 11,
+  BRAID_BF16 = 12,
+  BRAID_F32 = 13,
+  BRAID_F64 = 14
 } braid_type;
 
 typedef enum braid_reduction {
-  BRAID_SUM = 0, BRAID_PRODUCT = 1, BRAID_MIN = 2, BRAID_MAX = 3, BRAID_AVERAGE = 4,
-  BRAID_AND = 5, BRAID_OR = 6, BRAID_XOR = 7
+  BRAID_SUM = 0,
+  BRAID_PRODUCT = 1,
+  BRAID_MIN = 2,
+  BRAID_MAX = 3,
+  BRAID_AVERAGE = 4,
+  BRAID_AND = 5,
+  BRAID_OR = 6,
+  BRAID_XOR = 7
 } braid_reduction;
 
 /* Every options struct starts with its own size, so that an older program runs with a newer library. Zero is "default". */
 typedef struct braid_comm_options {
   size_t size;
-  int32_t rank, ranks;      /* both 0: from the environment (BRAID_*, torchrun, Open MPI, MPICH, Slurm), else one process */
-  const char *rendezvous;   /* "host:port" of the store; NULL: from the environment */
-  const char *transport;    /* "shm", "tcp", "emulated+shm", ...; NULL: shm among processes of one host, else tcp */
-  const char *profile;      /* emulated: the cluster's fabric profile as JSON (written by braid-sim emit-profile) */
-  uint64_t seed;            /* emulated: of all draws */
-  double deadline_s;        /* for live peers that are stuck; 0: 60 s */
+  int32_t rank, ranks; /* both 0: from the environment (BRAID_*, torchrun, Open MPI, MPICH, Slurm), else one process */
+  const char *rendezvous; /* "host:port" of the store; NULL: from the environment */
+  const char *transport;  /* "shm", "tcp", "emulated+shm", ...; NULL: shm among processes of one host, else tcp */
+  const char *profile;    /* emulated: the cluster's fabric profile as JSON (written by braid-sim emit-profile) */
+  uint64_t seed;          /* emulated: of all draws */
+  double deadline_s;      /* for live peers that are stuck; 0: 60 s */
 } braid_comm_options;
 
-/* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive). */
+/* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:
+ *
+ *   all_reduce, all_to_all, permute   receive = send (all_to_all: a multiple of n)
+ *   reduce_scatter                    send = n receive
+ *   all_gather                        receive = n send
+ *   broadcast, scatter                root: send = receive, n receive; others send nothing (0, ignored)
+ *   reduce, gather                    root: receive = send, n send; others receive nothing (0, untouched)
+ *   send, recv                        one of the two
+ *
+ * Operand and result may be the same memory or overlap in any way; results of different tensors may not. */
 typedef struct braid_buffer {
-  const void *send;         /* may equal receive: in place, where the collective allows it */
+  const void *send; /* may equal receive: in place, where the collective allows it */
   void *receive;
   size_t send_count, receive_count;
 } braid_buffer;
@@ -91,18 +117,18 @@ typedef struct braid_op_options {
   braid_collective collective;
   braid_type type;
   braid_reduction reduction;
-  int32_t root;                       /* index in the communicator */
-  int32_t peer, tag;                  /* send and recv */
-  size_t tensors;                     /* a bucket: one launch over several tensors, without packing where they are large */
+  int32_t root;      /* index in the communicator */
+  int32_t peer, tag; /* send and recv: another rank; 0 to 1023. Per tag, in the order of the starts */
+  size_t tensors;    /* a bucket: one launch over several tensors, without packing where they are large */
   const braid_buffer *buffers;
-  size_t pairs;                       /* permute: source, target, source, target, ... */
+  size_t pairs; /* permute: source, target, source, target, ... */
   const int32_t *pair_list;
-  const char *algorithm;              /* of the registry ("ring", ...); NULL: the plan's default */
-  int32_t channels, chunks;           /* 0: the algorithm's default */
-  const char *name;                   /* for errors and timelines */
+  const char *algorithm;    /* of the registry ("ring", ...); NULL: the plan's default */
+  int32_t channels, chunks; /* 0: the algorithm's default */
+  const char *name;         /* for errors and timelines */
 } braid_op_options;
 
-const char *braid_last_error(void);    /* of this thread; valid until its next call */
+const char *braid_last_error(void); /* of this thread; valid until its next call */
 uint32_t braid_version(void);
 
 braid_status braid_comm_create(const braid_comm_options *options, braid_comm **comm);
@@ -124,7 +150,7 @@ void braid_free(braid_comm *comm, void *memory);
 
 braid_status braid_op_plan(braid_comm *comm, const braid_op_options *options, braid_op **op);
 braid_status braid_op_start(braid_op *op);
-braid_status braid_op_wait(braid_op *op);            /* drives progress itself */
+braid_status braid_op_wait(braid_op *op); /* drives progress itself */
 braid_status braid_op_test(braid_op *op, int32_t *done);
 braid_status braid_op_destroy(braid_op *op);
 
