@@ -2,10 +2,11 @@
 #ifndef BRAID_PASSES_LOWERING_SITE_H
 #define BRAID_PASSES_LOWERING_SITE_H
 
-#include "analysis/ModuleRanks.h"
 #include "braid/dialect/BraidOps.h"
 
 namespace mlir::braid {
+
+struct ModuleRanks;
 
 /// The runtime's number of an element type (braid_type), or failure.
 std::optional<int64_t> runtimeType(Type element);

@@ -10,6 +10,7 @@
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "analysis/ModuleFacts.h"
+#include "analysis/ModuleRanks.h"
 #include "braid/passes/Passes.h"
 #include "lowering/Site.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -18,6 +18,7 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
 
   // Destinations before bufferization, which then sees what is in flight.
   manager.addPass(createBraidToDestination());
+  manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addNestedPass<func::FuncOp>(createBraidPrepareCompute());
 
   // To buffers. Arguments and results of functions are plain contiguous memory.

@@ -247,6 +247,66 @@ def dynamic_sizes_and_slices():
 
 
 @check
+def element_types():
+    """Each type of the runtime, summed (or, for bits, combined) over 4 ranks; 3 in every element, exact in each."""
+    for kind in ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i8", "i16", "i32", "i64", "ui8", "ui32", "i1"):
+        expected = {"i1": 1, "f8E4M3FN": 12, "f8E5M2": 12}.get(kind, 12)
+        path = os.path.join(WORK.name, kind + ".mlir")
+        with open(path, "w") as file:
+            file.write(f"""func.func @main(%a: tensor<5x{kind}>) -> tensor<5x{kind}> {{
+              %r = braid.all_reduce {"or" if kind == "i1" else "sum"} %a groups = #braid.groups<[]> : tensor<5x{kind}>
+              return %r : tensor<5x{kind}> }}""")
+        done = subprocess.run([os.path.join(BIN, "braid-run"), path, "-n", "4", "--arg", "0=const:3", "--all-ranks"],
+                              capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0, f"{kind}: {done.stderr}")
+        lines = sorted(done.stdout.split("\n"))[1:]
+        wanted = [f"rank {rank} step 0 result 0: [{', '.join([str(expected)] * 5)}]" for rank in range(4)]
+        expect(lines == wanted, f"{kind}: expected {wanted}, got {lines}")
+
+
+@check
+def compiled_once():
+    """A shared object, run without the compiler, by forked ranks; it says what it was compiled for."""
+    source, shared = os.path.join(WORK.name, "once.mlir"), os.path.join(WORK.name, "once.so")
+    with open(source, "w") as file:
+        file.write("""func.func @train(%a: tensor<2xf32> {braid.data = "rank"}, %b: tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>) {
+          %r = braid.all_reduce sum %a groups = #braid.groups<[[0, 1, 2]]> : tensor<2xf32>
+          %c = arith.constant dense<1.5> : tensor<f32>
+          %s = arith.addf %r, %b : tensor<2xf32>
+          return %s, %c : tensor<2xf32>, tensor<f32> }""")
+    tool = os.path.join(BIN, "braid-run")
+    done = subprocess.run([tool, source, "--entry", "train", "--emit-shared", shared], capture_output=True, text=True)
+    expect(done.returncode == 0 and os.path.exists(shared), done.stderr)
+    done = subprocess.run([tool, shared, "-n", "3", "--arg", "1=ones", "--steps", "2", "--carry", "0:1"],
+                          capture_output=True, text=True, timeout=60)
+    expect(done.stdout == "step 0 result 1: 1.5\nstep 1 result 0: [7, 7]\nstep 1 result 1: 1.5\n", done.stdout + done.stderr)
+    done = subprocess.run([tool, shared, "-n", "2"], capture_output=True, text=True, timeout=60)
+    expect(done.returncode != 0 and "expected 3" in done.stderr, done.stderr)
+    with open(os.path.join(WORK.name, "other.so"), "w") as file:
+        file.write("not a library")
+    done = subprocess.run([tool, os.path.join(WORK.name, "other.so")], capture_output=True, text=True, timeout=60)
+    expect(done.returncode != 0 and "other.so" in done.stderr, done.stderr)
+
+
+@check
+def orders_that_differ():
+    """Rank 0 meets another collective than the others: an error that names both, not a hang."""
+    m = "tensor<4x6xi32>"
+    error = run(f"""
+      %rank = braid.rank
+      %zero = arith.constant 0 : index
+      %first = arith.cmpi eq, %rank, %zero : index
+      %r0 = scf.if %first -> {m} {{
+        %x = braid.all_reduce sum %a groups = #braid.groups<[]> : {m}
+        scf.yield %x : {m}
+      }} else {{
+        %x = braid.broadcast %a root = 1 groups = #braid.groups<[]> : {m}
+        scf.yield %x : {m}
+      }}""", [m], options=("--deadline", "5"), fails=True)
+    expect("all_reduce at" in error and "broadcast at" in error, error)
+
+
+@check
 def too_few_and_too_many_ranks():
     m = "tensor<4x6xi32>"
     error = run(f"%r0 = braid.all_reduce sum %a groups = #g : {m}", [m], ranks=2, fails=True)

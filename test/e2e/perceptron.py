@@ -165,8 +165,12 @@ def program(ranks, kind="f32", broken=None):
 
     w1, w2, x, y = tensor(INPUTS, HIDDEN), tensor(HIDDEN, OUTPUTS), tensor(rows, INPUTS), tensor(rows, OUTPUTS)
     groups = ", ".join(map(str, range(ranks)))
+    # What braid-run fills arguments with if nobody says otherwise.
+    data = [f' {{braid.data = "{what}"}}' if real else "" for what in
+            ("seed:1:0.5", "seed:2:0.5", "rank-seed:3", "rank-seed:4:0.5")]
     head = [f"#ranks = #braid.groups<[[{groups}]]>", f"module attributes {{mhlo.num_partitions = {ranks} : i32}} {{",
-            f"  func.func @main(%w1: {w1}, %w2: {w2}, %x: {x}, %y: {y}) -> ({w1}, {w2}, tensor<{kind}>) {{"]
+            f"  func.func @main(%w1: {w1}{data[0]}, %w2: {w2}{data[1]}, %x: {x}{data[2]}, "
+            f"%y: {y}{data[3]}) -> ({w1}, {w2}, tensor<{kind}>) {{"]
     tail = [f"    return {new1}, {new2}, {loss} : {w1}, {w2}, tensor<{kind}>", "  }", "}"]
     return "\n".join(head + text + tail) + "\n"
 

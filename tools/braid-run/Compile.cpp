@@ -66,12 +66,16 @@ LogicalResult readEntry(func::FuncOp entry, Program &program) {
       return failure();
     if (auto data = entry.getArgAttrOfType<StringAttr>(index, "braid.data"))
       program.arguments.back().data = data.getValue().str();
+    entry.removeArgAttr(index, "braid.data"); // no lowering knows it
     entry.setArgAttr(index, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
   }
   for (auto [index, type] : llvm::enumerate(entry.getResultTypes()))
     if (failed(port(type, "result " + Twine(index), program.results)))
       return failure();
   entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(), builder.getUnitAttr());
+  // One name for all programs, so that a loader needs no other.
+  if (failed(SymbolTable(entry->getParentOfType<ModuleOp>()).rename(entry, "braid_module_entry")))
+    return entry.emitError("entry: expected no other use of the name braid_module_entry");
   return success();
 }
 
@@ -93,6 +97,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
 
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &program->context);
+  program->context.printOpOnDiagnostic(false);
   program->module = parseSourceFile<ModuleOp>(options.file, sources, &program->context);
   if (!program->module)
     return nullptr;
@@ -116,6 +121,13 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     module->print(llvm::outs());
     return program;
   }
+
+  OpBuilder builderOfText = OpBuilder::atBlockBegin(module.getBody());
+  std::string description = program->describe();
+  description.push_back(0);
+  auto type = LLVM::LLVMArrayType::get(builderOfText.getI8Type(), description.size());
+  LLVM::GlobalOp::create(builderOfText, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::External,
+                         kDescriptionSymbol, builderOfText.getStringAttr(description));
 
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -145,7 +157,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     return nullptr;
   }
   program->engine = std::move(*made);
-  auto function = program->engine->lookupPacked("_mlir_ciface_" + options.entry);
+  auto function = program->engine->lookupPacked("_mlir_ciface_braid_module_entry");
   if (!function) {
     llvm::errs() << "braid-run: error: entry @" << options.entry << ": " << toString(function.takeError()) << '\n';
     return nullptr;

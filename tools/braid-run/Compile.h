@@ -20,7 +20,11 @@ class Program {
 public:
   virtual ~Program() = default;
   std::vector<Port> arguments, results;
-  int64_t ranks = 0; ///< that the module says it runs on; 0: it does not say
+  int64_t ranks = 0; ///< that the module's collectives name; 1: it has none
+
+  /// Arguments, results and ranks as text, which a compiled object carries with it, and back. False: not such a text.
+  std::string describe() const;
+  bool readDescription(llvm::StringRef text, mlir::MLIRContext &context);
 
   /// `_mlir_ciface_<entry>`, to be called with pointers to pointers.
   virtual void (*entry())(void **) = 0;
@@ -35,11 +39,18 @@ struct CompileOptions {
   bool keepObject = false; ///< writeObject will be called
 };
 
+/// What a compiled object exports: its description, and the entry as a function of packed arguments.
+constexpr const char *kDescriptionSymbol = "braid_module_description";
+constexpr const char *kEntrySymbol = "_mlir__mlir_ciface_braid_module_entry";
+
 /// Bytes of one element; 0 if it has no size.
 int64_t elementBytesOf(mlir::RankedTensorType type);
 
 /// Parses, lowers and compiles. Errors are printed; then null.
 std::unique_ptr<Program> compile(const CompileOptions &options);
+
+/// Loads what `--emit-shared` has written. Errors are printed; then null.
+std::unique_ptr<Program> load(const std::string &path);
 
 } // namespace braid::run
 

@@ -24,7 +24,8 @@ namespace cl = llvm::cl;
 namespace {
 
 cl::OptionCategory category("braid-run options");
-cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("program.mlir"), cl::cat(category));
+cl::opt<std::string> input(cl::Positional, cl::Required,
+                           cl::desc("program.mlir, or a shared object that --emit-shared wrote"), cl::cat(category));
 cl::opt<int> count("n", cl::desc("ranks to start on this host; absent: one rank of the launcher's job, or one"),
                    cl::init(0), cl::cat(category));
 cl::opt<std::string> entry("entry", cl::desc("function to call"), cl::init("main"), cl::cat(category));
@@ -46,6 +47,11 @@ cl::opt<double> grace("grace", cl::desc("seconds that other ranks have to end af
                       cl::cat(category));
 cl::opt<std::string> transport("transport", cl::desc("of the runtime: shm, tcp, emulated+shm, ...; absent: its choice"),
                                cl::cat(category));
+cl::opt<std::string> profile("profile", cl::desc("emulated transport: the cluster's fabric profile (JSON)"),
+                             cl::cat(category));
+cl::opt<uint64_t> seed("seed", cl::desc("emulated transport: of all draws"), cl::init(0), cl::cat(category));
+cl::opt<double> deadline("deadline", cl::desc("seconds that a live rank may stay silent; absent: the runtime's"),
+                         cl::init(0), cl::cat(category));
 cl::opt<std::string> runtimeLibrary("runtime", cl::desc("libbraid_rt.so; absent: beside this program"),
                                     cl::cat(category));
 cl::opt<std::string> emitObject("emit-object", cl::desc("write the compiled object to a file and stop"),
@@ -166,7 +172,10 @@ int main(int argc, char **argv) {
     if (std::string error = runtime.load(compileOptions.runtime); !error.empty())
       return failure("runtime: " + error);
   }
-  std::unique_ptr<Program> program = compile(compileOptions);
+  bool compiled = llvm::StringRef(input).ends_with(".so");
+  if (compiled && (emitLlvm || compileOptions.keepObject))
+    return failure("expected a program in MLIR to compile, got " + input);
+  std::unique_ptr<Program> program = compiled ? load(input) : compile(compileOptions);
   if (!program)
     return 1;
   if (emitLlvm)
@@ -192,6 +201,9 @@ int main(int argc, char **argv) {
     braid_comm_options commOptions = {};
     commOptions.size = sizeof(commOptions);
     commOptions.transport = transport.empty() ? nullptr : transport.c_str();
+    commOptions.profile = profile.empty() ? nullptr : profile.c_str();
+    commOptions.seed = seed;
+    commOptions.deadline_s = deadline;
     braid_comm *comm = nullptr;
     int32_t rank = 0, ranks = 1;
     if (runtime.create(&commOptions, &comm) != BRAID_OK || runtime.rank(comm, &rank, &ranks) != BRAID_OK)

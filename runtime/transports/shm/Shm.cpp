@@ -13,6 +13,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Transports.h"
 #include "transports/shm/Segment.h"
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -61,12 +62,7 @@ struct LaneState {
 
 class ShmTransport : public Transport {
 public:
-  ShmTransport(const TransportContext &context) : me(context.me), ranks(context.size()), lane(shm::lanes) {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    bool crowded = sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) < ranks;
-    pauses = crowded ? fewPauses : manyPauses;
-  }
+  ShmTransport(const TransportContext &context) : me(context.me), ranks(context.size()), lane(shm::lanes) {}
   ~ShmTransport() override {
     if (segment)
       segment->memory().control().closed.store(1, std::memory_order_release);
@@ -187,6 +183,9 @@ public:
   void progress() override {}
 
   void idle(unsigned spins) override {
+    if (spins == 0) // how did the last wait end?
+      pauses = lastSpins >= pauses ? std::max(pauses / 2, fewPauses) : std::min(pauses + 4, manyPauses);
+    lastSpins = spins;
     if (spins < pauses) {
       if (armed)
         disarm();
@@ -300,7 +299,7 @@ private:
   }
 
   int me, ranks;
-  unsigned pauses;
+  unsigned pauses = manyPauses, lastSpins = 0;
   std::unique_ptr<Segment> segment;
   std::vector<std::shared_ptr<Mapping>> peers; ///< with this rank's own
   std::vector<LaneState> lane;

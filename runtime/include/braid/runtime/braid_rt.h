@@ -96,7 +96,16 @@ typedef struct braid_comm_options {
   double deadline_s;      /* for live peers that are stuck; 0: 60 s */
 } braid_comm_options;
 
-/* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive). */
+/* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:
+ *
+ *   all_reduce, all_to_all, permute   receive = send (all_to_all: a multiple of n)
+ *   reduce_scatter                    send = n receive
+ *   all_gather                        receive = n send
+ *   broadcast, scatter                root: send = receive, n receive; others send nothing (0, ignored)
+ *   reduce, gather                    root: receive = send, n send; others receive nothing (0, untouched)
+ *   send, recv                        one of the two
+ *
+ * Operand and result may be the same memory or overlap in any way; results of different tensors may not. */
 typedef struct braid_buffer {
   const void *send; /* may equal receive: in place, where the collective allows it */
   void *receive;
@@ -109,7 +118,7 @@ typedef struct braid_op_options {
   braid_type type;
   braid_reduction reduction;
   int32_t root;      /* index in the communicator */
-  int32_t peer, tag; /* send and recv */
+  int32_t peer, tag; /* send and recv: another rank; 0 to 1023. Per tag, in the order of the starts */
   size_t tensors;    /* a bucket: one launch over several tensors, without packing where they are large */
   const braid_buffer *buffers;
   size_t pairs; /* permute: source, target, source, target, ... */

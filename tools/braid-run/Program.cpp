@@ -1,0 +1,83 @@
+//===- Program.cpp - the description that a compiled object carries ---------------------------------------------===//
+//
+//   1;<ranks>;<function type>;<data of argument 0>;<data of argument 1>;...
+//
+//===------------------------------------------------------------------------------------------------------------===//
+#include "Compile.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
+
+using namespace mlir;
+
+namespace braid::run {
+
+std::string Program::describe() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto types = [&](const std::vector<Port> &ports) {
+    os << '(';
+    llvm::interleaveComma(ports, os, [&](const Port &port) { os << port.type; });
+    os << ')';
+  };
+  os << "1;" << ranks << ';';
+  types(arguments);
+  os << " -> ";
+  types(results);
+  for (const Port &port : arguments)
+    os << ';' << port.data;
+  return text;
+}
+
+bool Program::readDescription(llvm::StringRef text, MLIRContext &context) {
+  auto [version, rest] = text.split(';');
+  auto [count, types] = rest.split(';');
+  auto [signature, data] = types.split(';');
+  auto function = dyn_cast_or_null<FunctionType>(parseType(signature, &context));
+  if (version != "1" || count.getAsInteger(10, ranks) || !function)
+    return false;
+  for (Type type : function.getInputs()) {
+    auto [mine, others] = data.split(';');
+    arguments.push_back({dyn_cast<RankedTensorType>(type), mine.str()});
+    data = others;
+  }
+  for (Type type : function.getResults())
+    results.push_back({dyn_cast<RankedTensorType>(type), ""});
+  return llvm::all_of(arguments, [](const Port &port) { return bool(port.type); }) &&
+         llvm::all_of(results, [](const Port &port) { return bool(port.type); });
+}
+
+namespace {
+
+class LoadedProgram : public Program {
+public:
+  LoadedProgram() : context(MLIRContext::Threading::DISABLED) {}
+  void (*entry())(void **) override { return function; }
+  std::string writeObject(const std::string &) override { return "it is compiled already"; }
+
+  MLIRContext context; ///< of the types
+  void (*function)(void **) = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<Program> load(const std::string &path) {
+  auto failed = [&](const llvm::Twine &why) {
+    llvm::errs() << "braid-run: error: " << path << ": " << why << '\n';
+    return nullptr;
+  };
+  // A path, even without a slash: the loader would search for a plain name.
+  void *library = dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW);
+  if (!library)
+    return failed(dlerror());
+  auto *description = static_cast<const char *>(dlsym(library, kDescriptionSymbol));
+  auto program = std::make_unique<LoadedProgram>();
+  program->function = reinterpret_cast<void (*)(void **)>(dlsym(library, kEntrySymbol));
+  if (!description || !program->function || !program->readDescription(description, program->context))
+    return failed("expected a module that braid-run has compiled (--emit-shared), of this release");
+  return program;
+}
+
+} // namespace braid::run
