@@ -6,7 +6,7 @@
 
 namespace mlir::braid {
 
-struct ModuleRanks;
+struct ProgramRanks;
 
 /// The runtime's number of an element type (braid_type), or failure.
 std::optional<int64_t> runtimeType(Type element);
