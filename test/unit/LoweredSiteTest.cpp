@@ -1,8 +1,8 @@
 //===- LoweredSiteTest.cpp - the compiler and the runtime mean the same by the same numbers ---------------------===//
 #include "braid/dialect/BraidOps.h"
 #include "braid/runtime/braid_rt.h"
-#include "passes/lowering/Site.h"
 #include "mlir/IR/Builders.h"
+#include "passes/lowering/Site.h"
 #include <catch2/catch.hpp>
 
 using namespace mlir;
