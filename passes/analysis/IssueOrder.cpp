@@ -29,6 +29,8 @@ static std::string communicatorOf(CollectiveOpInterface op, int64_t ranks) {
   }
   SmallVector<SmallVector<int64_t>> rows;
   GroupsAttrInterface groups = op.getGroupsAttr();
+  if (!groups)
+    return "messages"; // each concerns two ranks only
   groups.expand(rows);
   if (rows.empty()) { // one group of all
     rows.emplace_back();
@@ -97,6 +99,9 @@ struct Walker {
     for (Value operand : op.getCommOperands())
       os << operand.getType() << ',';
     os << op.getOperandBytes().value_or(-1) << ',' << communicator << ',';
+    for (StringRef name : {"peer", "tag"})
+      if (auto number = op->getAttrOfType<IntegerAttr>(name))
+        os << name << number.getInt() << ',';
     if (PlanAttr plan = op.getPlanAttr())
       os << plan.getAlgorithm() << '/' << plan.getProtocol() << '/' << plan.getChunks();
     os << ';';

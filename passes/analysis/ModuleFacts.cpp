@@ -119,9 +119,6 @@ OpClass ModuleFacts::classify(Operation *op) {
   return kind;
 }
 
-/// The kinds that the cost models price.
-static bool isPlannable(CollectiveKind kind) { return kind <= CollectiveKind::Broadcast; }
-
 OpClass ModuleFacts::compute(Operation *op) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
     if (!isPlannable(collective.getCollectiveKind()))

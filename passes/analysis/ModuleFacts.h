@@ -6,6 +6,7 @@
 #ifndef BRAID_PASSES_ANALYSIS_MODULEFACTS_H
 #define BRAID_PASSES_ANALYSIS_MODULEFACTS_H
 
+#include "braid/dialect/BraidDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -64,6 +65,9 @@ private:
   llvm::DenseMap<Operation *, StringRef> reasons;
   llvm::DenseMap<Operation *, bool> fusesWholeMemo, effectFreeMemo, stopsMemo;
 };
+
+/// The kinds that the cost models price. The others (rooted collectives, messages, barriers) stay where they are.
+inline bool isPlannable(CollectiveKind kind) { return kind <= CollectiveKind::Broadcast; }
 
 /// The operations of a block but its terminator, which may be one that is only known by name (Block::without_terminator
 /// would count that one in).

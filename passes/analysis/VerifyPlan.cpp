@@ -2,6 +2,7 @@
 #include "analysis/VerifyPlan.h"
 
 #include "analysis/IssueOrder.h"
+#include "analysis/ModuleFacts.h"
 #include "analysis/RankSets.h"
 #include "analysis/Remarks.h"
 #include "analysis/SourceShape.h"
@@ -153,9 +154,14 @@ private:
         issued = start.getCollective();
       if (flight.empty() && !isa<StartOp>(op))
         continue;
-      if (issued) {
+      if (issued && !flight.empty() && !isPlannable(issued.getCollectiveKind())) {
+        auto diagnostic = error(&op, "V4")
+                          << "in flight here, expected nothing, since no planner moves a '"
+                          << stringifyCollectiveKind(issued.getCollectiveKind()) << "', got a collective";
+        diagnostic.attachNote(flight.front()->getLoc()) << "which started here";
+      } else if (issued && isPlannable(issued.getCollectiveKind())) {
         verifyTogether(issued, flight);
-      } else if (!op.hasTrait<OpTrait::IsTerminator>() && !factsOf(&op).terminator) {
+      } else if (!issued && !op.hasTrait<OpTrait::IsTerminator>() && !factsOf(&op).terminator) {
         Inside inside;
         add(inside, &op);
         if (inside.communicates || inside.effects) {

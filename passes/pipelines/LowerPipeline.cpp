@@ -26,6 +26,7 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  bufferize.allowReturnAllocsFromLoops = true; // what a trip hands on may be the result of a collective
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

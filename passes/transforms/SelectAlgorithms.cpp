@@ -2,6 +2,7 @@
 #include "analysis/CollectiveKeys.h"
 #include "analysis/JobCluster.h"
 #include "analysis/ModelledPlan.h"
+#include "analysis/ModuleFacts.h"
 #include "analysis/Remarks.h"
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/Passes.h"
@@ -27,7 +28,10 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
       return signalPassFailure();
     }
     SmallVector<CollectiveOpInterface> collectives;
-    module->walk([&](CollectiveOpInterface op) { collectives.push_back(op); });
+    module->walk([&](CollectiveOpInterface op) {
+      if (isPlannable(op.getCollectiveKind()))
+        collectives.push_back(op);
+    });
     if (collectives.empty())
       return markAllAnalysesPreserved();
     ProgramRanks ranks = readModuleRanks(module);

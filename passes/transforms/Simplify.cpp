@@ -3,6 +3,7 @@
 // Modest on purpose: each rewrite is exact on every rank, except the last, which changes the order of additions and so
 // needs `reassociate`.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "analysis/ModuleFacts.h"
 #include "analysis/RankSets.h"
 #include "analysis/Remarks.h"
 #include "braid/passes/Passes.h"
@@ -23,7 +24,7 @@ struct Simplify : impl::BraidSimplifyBase<Simplify> {
     sets = &known;
     SmallVector<CollectiveOpInterface> collectives;
     getOperation()->walk([&](CollectiveOpInterface op) {
-      if (!op->getParentOfType<StartOp>() && !op.getPlanAttr())
+      if (isPlannable(op.getCollectiveKind()) && !op->getParentOfType<StartOp>() && !op.getPlanAttr())
         collectives.push_back(op);
     });
     // Backwards, so that a collective that only feeds dropped ones is dropped too.

@@ -227,6 +227,25 @@ def in_flight_in_a_loop_and_in_place():
 
 
 @check
+def results_go_round_a_loop():
+    """What a trip hands on is the result of a collective, in a buffer of its own; 50 trips, twice, plan each site once."""
+    m = "tensor<4x6xi32>"
+    found = run(f"""
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %fifty = arith.constant 50 : index
+      %r0 = scf.for %i = %zero to %fifty step %one iter_args(%x = %a) -> {m} {{
+        %t = braid.start(%y = %x) : {m} {{
+          %s = braid.permute %y pairs = [[0, 1], [1, 2], [2, 3], [3, 0]] : {m}
+          braid.yield %s : {m}
+        }}
+        %w = braid.wait %t, %x : ({m}) -> {m}
+        scf.yield %w : {m}
+      }}""", [m], options=("--steps", "2"))
+    compare(found, lambda rank: [operand((rank - 50) % 4)])
+
+
+@check
 def dynamic_sizes_and_slices():
     """A dynamic slice of the columns, which does not lie in one piece; another one of each size."""
     m = "tensor<4x6xi32>"

@@ -9,7 +9,7 @@ EmulatedTransport::EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::un
                                      std::vector<int> members, int communicator)
     : seat(std::move(seat)), emulation(this->seat->emulation.get()), inner(std::move(inner)),
       members(std::move(members)), rank(this->seat->rank), communicator(communicator),
-      pumped([this] { return pump(); }) {
+      pumped([this] { return pumpAndRest(); }) {
   setJob(this->seat->job);
 }
 
@@ -127,6 +127,16 @@ bool EmulatedTransport::pump() {
     next = queue.empty() ? full.erase(next) : std::next(next);
   }
   return bool(inner->fault());
+}
+
+/// While this rank is blocked: it goes on soon if a peer may still wait for bytes of its messages.
+double EmulatedTransport::pumpAndRest() {
+  if (pump())
+    return -1;
+  for (const auto &[key, lane] : peers)
+    if (lane.offered > 0 && inner->accepted(int(key >> 32), int(uint32_t(key))) < lane.offered)
+      return 0.0002;
+  return Emulation::longestSleep;
 }
 
 uint64_t EmulatedTransport::accepted(int peer, int lane) {

@@ -95,6 +95,7 @@ private:
   PeerLane &at(int peer, int lane) { return peers[uint64_t(peer) << 32 | uint32_t(lane)]; }
   LaneState *outgoing(int peer, int lane, PeerLane &here);
   bool pump();
+  double pumpAndRest();
 
   const std::shared_ptr<EmulatedSeat> seat;
   Emulation *const emulation;
@@ -111,7 +112,7 @@ private:
   Recent operations[remembered];
   size_t oldest = 0;
   Fault own;
-  std::function<bool()> pumped;
+  Emulation::Pump pumped;
 };
 
 } // namespace braid::runtime

@@ -14,9 +14,6 @@ static int64_t monotonic() {
   return int64_t(t.tv_sec) * 1000000000 + t.tv_nsec;
 }
 
-/// Longest that a rank sleeps without a look at its transport: a peer may have died.
-static constexpr double longestSleep = 0.01;
-
 class Emulation::Locked {
 public:
   explicit Locked(Emulation &emulation) : header(*emulation.header) { lock(); }
@@ -328,7 +325,7 @@ void Emulation::advance() {
   }
 }
 
-void Emulation::block(int number, const std::function<bool()> &pump) {
+void Emulation::block(int number, const Pump &pump) {
   RankState &rank = ranks[number];
   Locked lock(*this);
   if (rank.signalled || header->stuck) {
@@ -339,12 +336,12 @@ void Emulation::block(int number, const std::function<bool()> &pump) {
   --header->running;
   if (isVirtual() && header->running == 0)
     advance();
-  bool given = false;
-  for (double sleep = 0.0005; rank.state == RankState::Blocked && !given; sleep = std::min(2 * sleep, longestSleep)) {
+  double most = longestSleep;
+  for (double sleep = 0.0002; rank.state == RankState::Blocked && most >= 0; sleep = std::min(2 * sleep, most)) {
     uint32_t seen = rank.word.load(std::memory_order_acquire);
     lock.unlock();
     parker.park(number, rank.word, seen, sleep);
-    given = pump();
+    most = pump();
     lock.lock();
     if (!isVirtual() && sleep == longestSleep)
       handleDue(); // should the process with the pacer be gone
@@ -409,7 +406,7 @@ double Emulation::reduced(int number, double bytes) {
   return free;
 }
 
-void Emulation::align(int number, const std::function<bool()> &pump) {
+void Emulation::align(int number, const Pump &pump) {
   uint32_t mine;
   {
     Locked lock(*this);
@@ -430,7 +427,11 @@ void Emulation::align(int number, const std::function<bool()> &pump) {
         return;
     }
     bool given = false;
-    block(number, [&] { return given = pump(); });
+    block(number, [&] {
+      double most = pump();
+      given = most < 0;
+      return most;
+    });
     if (given)
       return;
   }

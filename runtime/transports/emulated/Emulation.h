@@ -71,12 +71,15 @@ public:
   /// What the sender may know; `wait`: it goes on when more is accepted.
   uint64_t accepted(LaneState &lane, bool wait);
 
-  /// Until something happened for this rank. `pump` is called now and then, to move bytes that are on their way in the
-  /// machine; it returns true to give up waiting.
-  void block(int rank, const std::function<bool()> &pump);
+  /// Moves bytes that are on their way in the machine; tells how long it may sleep at most until it is called again
+  /// (seconds), negative: give up waiting.
+  using Pump = std::function<double()>;
+  static constexpr double longestSleep = 0.01; ///< a peer may have died
+  /// Until something happened for this rank.
+  void block(int rank, const Pump &pump);
   void wakeAt(int rank, double time);
   double reduced(int rank, double bytes);
-  void align(int rank, const std::function<bool()> &pump);
+  void align(int rank, const Pump &pump);
   void leave(int rank);
   void enter(int rank);
   bool stuck() const { return header->stuck.load(std::memory_order_relaxed) != 0; }
