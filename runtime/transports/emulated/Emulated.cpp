@@ -23,6 +23,9 @@ EmulatedTransport::EmulatedTransport(std::shared_ptr<Emulation> emulation, std::
     : EmulatedTransport(std::make_shared<EmulatedSeat>(emulation, rank), std::move(inner),
                         everyone(emulation->profile.ranks), 0) {}
 
+/// The seat first: while the inner transport says farewell, this rank does not hold time up.
+EmulatedTransport::~EmulatedTransport() { seat.reset(); }
+
 void EmulatedTransport::setJob(uint64_t job) {
   seat->job = job;
   for (int of = 0; of < 2; ++of)
@@ -174,16 +177,24 @@ void EmulatedTransport::accept(int peer, int lane) {
 
 void EmulatedTransport::progress() { pump(); }
 
-void EmulatedTransport::idle(unsigned) { emulation->block(rank, pumped); }
+/// What the inner transport still has to say (that a message was accepted) is said before this rank sleeps: a peer that is told so
+/// by the emulation looks for it.
+void EmulatedTransport::idle(unsigned) {
+  if (!pump())
+    emulation->block(rank, pumped);
+}
 
 void EmulatedTransport::sleepUntil(double time) {
   while (now() < time && !fault()) {
     emulation->wakeAt(rank, time);
-    emulation->block(rank, pumped);
+    idle(0);
   }
 }
 
-void EmulatedTransport::align() { emulation->align(rank, pumped); }
+void EmulatedTransport::align() {
+  if (!pump())
+    emulation->align(rank, pumped);
+}
 
 Fault EmulatedTransport::fault() {
   if (Fault broken = inner->fault())

@@ -38,6 +38,8 @@ public:
   /// All ranks, the first communicator.
   EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank);
 
+  ~EmulatedTransport() override;
+
   /// The job whose draws the next messages have.
   void setJob(uint64_t job);
   /// "emulated cluster h100-roce-4x2: wall clock, 1 us here is 7.69 ms"
@@ -97,7 +99,7 @@ private:
   bool pump();
   double pumpAndRest();
 
-  const std::shared_ptr<EmulatedSeat> seat;
+  std::shared_ptr<EmulatedSeat> seat;
   Emulation *const emulation;
   std::unique_ptr<Transport> inner;
   const std::vector<int> members; ///< peer -> rank of the emulation

@@ -337,13 +337,16 @@ void Emulation::block(int number, const Pump &pump) {
   if (isVirtual() && header->running == 0)
     advance();
   double most = longestSleep;
-  for (double sleep = 0.0002; rank.state == RankState::Blocked && most >= 0; sleep = std::min(2 * sleep, most)) {
+  double slept = 0;
+  for (double sleep = 0.0002; rank.state == RankState::Blocked && most >= 0 && slept < longestBlock;
+       sleep = std::min(2 * sleep, most)) {
+    slept += sleep;
     uint32_t seen = rank.word.load(std::memory_order_acquire);
     lock.unlock();
     parker.park(number, rank.word, seen, sleep);
     most = pump();
     lock.lock();
-    if (!isVirtual() && sleep == longestSleep)
+    if (!isVirtual() && slept > longestBlock / 2)
       handleDue(); // should the process with the pacer be gone
   }
   if (rank.state == RankState::Blocked) {

@@ -74,8 +74,10 @@ public:
   /// Moves bytes that are on their way in the machine; tells how long it may sleep at most until it is called again
   /// (seconds), negative: give up waiting.
   using Pump = std::function<double()>;
-  static constexpr double longestSleep = 0.01; ///< a peer may have died
-  /// Until something happened for this rank.
+  static constexpr double longestSleep = 0.004; ///< a peer may have died
+  /// Until something happened for this rank, or some milliseconds of the machine's time have passed: the caller may have a
+  /// deadline. That it looks around then is not seen by the others.
+  static constexpr double longestBlock = 0.004;
   void block(int rank, const Pump &pump);
   void wakeAt(int rank, double time);
   double reduced(int rank, double bytes);
