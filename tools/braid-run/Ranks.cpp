@@ -1,10 +1,12 @@
 //===- Ranks.cpp - local ranks by fork --------------------------------------------------------------------------===//
 #include "Ranks.h"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <sys/prctl.h>
@@ -57,7 +59,7 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
       _exit(status);
     }
     if (pid < 0) {
-      perror("braid-run: error: fork");
+      fprintf(stderr, "%s: error: fork: %s\n", program_invocation_short_name, strerror(errno));
       for (pid_t started : ranks)
         kill(started, SIGKILL);
       break;
@@ -79,7 +81,7 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
         --left;
         if (status == 0)
           continue;
-        fprintf(stderr, "braid-run: error: rank %zu %s\n", rank, describe(status).c_str());
+        fprintf(stderr, "%s: error: rank %zu %s\n", program_invocation_short_name, rank, describe(status).c_str());
         if (first == 0) {
           first = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
           deadline = Clock::now() + std::chrono::milliseconds(int64_t(grace * 1000));

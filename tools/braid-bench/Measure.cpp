@@ -1,0 +1,93 @@
+//===- Measure.cpp - braid-bench measure: times of the runtime's collectives ------------------------------------------===//
+//
+//   braid-bench measure -n 2 --collective all_reduce,all_gather --sizes 8..64MiB --csv times.csv
+//   braid-launch -n 4 -- braid-bench measure --algorithm all
+//
+// Rank 0 prints a row as soon as it has been measured; files are written whole at the end.
+//===------------------------------------------------------------------------------------------------------------------===//
+#include "../braid-run/Ranks.h"
+#include "MeasureCell.h"
+#include "Subcommands.h"
+#include "braid/runtime/algorithms/StepProgram.h"
+#include "braid/runtime/trace/AtomicFile.h"
+#include <cstdio>
+
+namespace braid::bench {
+
+static int failure(const std::string &message, int status = 1) {
+  fprintf(stderr, "braid-bench: error: %s\n", message.c_str());
+  return status;
+}
+
+/// The algorithms to measure for a collective: those asked for, or all that serve it.
+static std::vector<std::string> algorithmsOf(const MeasureOptions &options, Kind kind, int ranks) {
+  if (!options.allAlgorithms)
+    return options.algorithms;
+  std::vector<std::string> names;
+  for (const algorithms::Algorithm &algorithm : algorithms::registry())
+    for (int collective = 0; collective <= int(algorithms::Collective::Barrier); ++collective)
+      if (std::string(algorithms::name(algorithms::Collective(collective))) == kindNames[int(kind)] &&
+          algorithm.serves(algorithms::Collective(collective), ranks))
+        names.push_back(algorithm.name);
+  return names;
+}
+
+static std::string writeFiles(const MeasureOptions &options, const std::vector<MeasuredRow> &rows) {
+  std::string error;
+  if (!options.csv.empty())
+    error = trace::writeAtomically(options.csv, toCsv(rows));
+  if (error.empty() && !options.json.empty())
+    error = trace::writeAtomically(options.json, toJson(rows));
+  return error;
+}
+
+static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &options) {
+  try {
+    Ranks ranks(runtime, options);
+    if (ranks.ranks == 1 && options.ranks == 0)
+      return failure("-n: expected the ranks to start, or a launcher that started this one (braid-launch, mpirun, ...)",
+                     2);
+    bool lead = ranks.rank == 0;
+    std::vector<MeasuredRow> rows;
+    if (lead)
+      fputs(tableHead().c_str(), stdout);
+    for (Kind kind : options.kinds)
+      for (size_t bytes : options.sizes)
+        for (const std::string &algorithm : algorithmsOf(options, kind, ranks.ranks)) {
+          bool supported = true;
+          MeasuredRow row = measureCell(ranks, options, kind, bytes, algorithm, supported);
+          if (!supported || (!rows.empty() && rows.back().kind == row.kind && rows.back().bytes == row.bytes &&
+                             rows.back().algorithm == row.algorithm))
+            continue; // two sizes that round to one number of elements
+          rows.push_back(row);
+          if (lead) {
+            fputs(tableRow(row).c_str(), stdout);
+            fflush(stdout);
+          }
+        }
+    std::string error = lead ? writeFiles(options, rows) : "";
+    return error.empty() ? 0 : failure(error);
+  } catch (const Failure &why) {
+    return failure(why.what());
+  }
+}
+
+int runMeasure(int argc, char **argv) {
+  MeasureOptions options;
+  bool help = false;
+  std::string error = parseMeasureOptions(argc, argv, options, help);
+  if (help) {
+    fputs(measureUsage, stdout);
+    return 0;
+  }
+  if (!error.empty())
+    return failure(error, 2);
+  RuntimeLibrary runtime;
+  if (error = runtime.load(options.runtime); !error.empty())
+    return failure("runtime: " + error, 2);
+  if (options.ranks == 0)
+    return measureAsRank(runtime, options);
+  return run::runRanks(options.ranks, /*grace=*/2, [&](int) { return measureAsRank(runtime, options); });
+}
+
+} // namespace braid::bench

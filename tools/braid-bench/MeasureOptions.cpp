@@ -1,0 +1,264 @@
+//===- MeasureOptions.cpp - what braid-bench measure is asked for -----------------------------------------------------===//
+#include "MeasureOptions.h"
+#include "braid/cost_models/Units.h"
+#include "braid/runtime/algorithms/StepProgram.h"
+#include <cstdlib>
+#include <cstring>
+#include <getopt.h>
+#include <sstream>
+
+namespace braid::bench {
+
+const char *const measureUsage = R"(usage: braid-bench measure [options]
+
+Plans each collective once, checks what it computes, then times it. One row for each collective, size and algorithm.
+
+  --collective LIST   all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, permute
+                      (to the next rank); default: the first five
+  --sizes LIST        bytes of the larger buffer of a rank: 8,64KiB or a range of powers of two 8..64MiB (default)
+  --type TYPE         f32 (default), f64, f16, bf16, i8, u8, i16, i32, i64; reductions are sums
+  --algorithm LIST    by name, or all that serve the collective; default: the runtime's choice
+  --channels N, --chunks N   of the algorithm; 0 (default): its own choice
+  -n N                ranks to start on this host; absent: this is one rank of a launcher's job
+  --transport NAME    shm, tcp, emulated+shm, ...; default: the runtime's choice
+  --profile FILE, --seed N   emulated transport: the fabric's profile (braid-sim emit-profile), and of all draws
+  --buffers KIND      mapped (default): memory of braid_alloc; foreign: any other memory
+  --bind              each rank on one processor of its own, as mpirun does
+  --seconds S         of each row, about (default 1)
+  --samples N         for the median (default 25, at least 6; fewer where the time is up)
+  --deadline S        how long a live rank may stay silent; default: the runtime's
+  --csv FILE, --json FILE    the rows, written when all are there
+  --runtime FILE      libbraid_rt.so; default: BRAID_RT_LIBRARY, else beside this program
+)";
+
+namespace {
+
+uint64_t encodeInteger(unsigned value) { return value; }
+
+uint64_t bitsOf(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+uint64_t encodeF32(unsigned value) { return bitsOf(float(value)); }
+uint64_t encodeBf16(unsigned value) { return bitsOf(float(value)) >> 16; } // exact up to 256
+uint64_t encodeF64(unsigned value) {
+  double number = value;
+  uint64_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+/// From float's exponent (bias 127, 23 bits of fraction) to half's (15, 10); exact up to 2048.
+uint64_t encodeF16(unsigned value) { return value ? ((bitsOf(float(value)) >> 13) - ((127 - 15) << 10)) & 0xffff : 0; }
+
+constexpr ElementType types[] = {
+    {"f32", BRAID_F32, 4, encodeF32},     {"f64", BRAID_F64, 8, encodeF64},     {"f16", BRAID_F16, 2, encodeF16},
+    {"bf16", BRAID_BF16, 2, encodeBf16},  {"i8", BRAID_I8, 1, encodeInteger},   {"u8", BRAID_U8, 1, encodeInteger},
+    {"i16", BRAID_I16, 2, encodeInteger}, {"i32", BRAID_I32, 4, encodeInteger}, {"i64", BRAID_I64, 8, encodeInteger}};
+
+std::vector<std::string> split(const std::string &text) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty())
+      parts.push_back(part);
+  return parts;
+}
+
+std::string readKinds(const std::string &text, std::vector<Kind> &kinds) {
+  std::string known;
+  for (const char *name : kindNames)
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  for (const std::string &part : split(text)) {
+    size_t before = kinds.size();
+    for (size_t i = 0; i < sizeof(kindNames) / sizeof(*kindNames); ++i)
+      if (part == kindNames[i])
+        kinds.push_back(Kind(i));
+    if (kinds.size() == before)
+      return "--collective: expected one of " + known + ", got '" + part + "'";
+  }
+  return kinds.empty() ? "--collective: expected some of " + known + ", got none" : "";
+}
+
+std::string readSizes(const std::string &text, std::vector<size_t> &sizes) {
+  constexpr int64_t limit = int64_t(1) << 40;
+  for (const std::string &part : split(text)) {
+    size_t dots = part.find("..");
+    cost::Result<cost::Bytes> low = cost::parseBytes(part.substr(0, dots), /*unitOptional=*/true);
+    cost::Result<cost::Bytes> high = dots == std::string::npos ? low : cost::parseBytes(part.substr(dots + 2), true);
+    if (!low || !high)
+      return "--sizes: " + (low ? high : low).error().text();
+    if (low->value < 1 || *high < *low || high->value > limit)
+      return "--sizes: expected 0 < low <= high <= 1 TiB, got '" + part + "'";
+    for (int64_t bytes = low->value; bytes < high->value; bytes *= 2)
+      sizes.push_back(size_t(bytes));
+    sizes.push_back(size_t(high->value));
+  }
+  return sizes.empty() ? "--sizes: expected sizes such as 8,64KiB or 8..64MiB, got none" : "";
+}
+
+std::string readAlgorithms(const std::string &text, MeasureOptions &options) {
+  options.allAlgorithms = text == "all";
+  options.algorithms = options.allAlgorithms ? std::vector<std::string>() : split(text);
+  std::string known;
+  for (const algorithms::Algorithm &algorithm : algorithms::registry())
+    known += ", " + algorithm.name;
+  for (const std::string &name : options.algorithms)
+    if (!algorithms::find(name))
+      return "--algorithm: expected all" + known + ", got '" + name + "'";
+  return options.allAlgorithms || !options.algorithms.empty() ? "" : "--algorithm: expected all" + known + ", got none";
+}
+
+std::string readType(const std::string &text, const ElementType *&type) {
+  std::string known;
+  for (const ElementType &candidate : types) {
+    known += (known.empty() ? "" : ", ") + std::string(candidate.name);
+    if (text == candidate.name)
+      type = &candidate;
+  }
+  return type ? "" : "--type: expected one of " + known + ", got '" + text + "'";
+}
+
+/// A whole number in [low, high], or an error that names the option.
+template <class Number>
+std::string readNumber(const char *option, const std::string &text, double low, double high, Number &number) {
+  char *end = nullptr;
+  double value = strtod(text.c_str(), &end);
+  if (text.empty() || *end || !(value >= low && value <= high) || double(Number(value)) != value) {
+    char range[80];
+    snprintf(range, sizeof range, "expected a number from %g to %g, got ", low, high);
+    return std::string(option) + ": " + range + "'" + text + "'";
+  }
+  number = Number(value);
+  return "";
+}
+
+} // namespace
+
+std::string parseMeasureOptions(int argc, char **argv, MeasureOptions &options, bool &help) {
+  enum {
+    Collective = 256,
+    Sizes,
+    Type,
+    Algorithm,
+    Channels,
+    Chunks,
+    Transport,
+    Profile,
+    Seed,
+    Buffers,
+    Bind,
+    Seconds,
+    Samples,
+    Deadline,
+    Csv,
+    Json,
+    Runtime,
+    Help
+  };
+  static const option longOptions[] = {{"collective", 1, nullptr, Collective},
+                                       {"sizes", 1, nullptr, Sizes},
+                                       {"type", 1, nullptr, Type},
+                                       {"algorithm", 1, nullptr, Algorithm},
+                                       {"channels", 1, nullptr, Channels},
+                                       {"chunks", 1, nullptr, Chunks},
+                                       {"transport", 1, nullptr, Transport},
+                                       {"profile", 1, nullptr, Profile},
+                                       {"seed", 1, nullptr, Seed},
+                                       {"buffers", 1, nullptr, Buffers},
+                                       {"bind", 0, nullptr, Bind},
+                                       {"seconds", 1, nullptr, Seconds},
+                                       {"samples", 1, nullptr, Samples},
+                                       {"deadline", 1, nullptr, Deadline},
+                                       {"csv", 1, nullptr, Csv},
+                                       {"json", 1, nullptr, Json},
+                                       {"runtime", 1, nullptr, Runtime},
+                                       {"help", 0, nullptr, Help},
+                                       {nullptr, 0, nullptr, 0}};
+  std::string kinds = "all_reduce,reduce_scatter,all_gather,all_to_all,broadcast", sizes = "8..64MiB", type = "f32";
+  optind = 1;
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, ":n:h", longOptions, nullptr)) != -1;) {
+    std::string value = optarg ? optarg : "", error;
+    switch (option) {
+    case Collective:
+      kinds = value;
+      break;
+    case Sizes:
+      sizes = value;
+      break;
+    case Type:
+      type = value;
+      break;
+    case Algorithm:
+      error = readAlgorithms(value, options);
+      break;
+    case Channels:
+      error = readNumber("--channels", value, 0, 64, options.channels);
+      break;
+    case Chunks:
+      error = readNumber("--chunks", value, 0, 1 << 20, options.chunks);
+      break;
+    case Transport:
+      options.transport = value;
+      break;
+    case Profile:
+      options.profile = value;
+      break;
+    case Seed:
+      error = readNumber("--seed", value, 0, 9007199254740992.0, options.seed);
+      break;
+    case Buffers:
+      options.mapped = value == "mapped";
+      if (!options.mapped && value != "foreign")
+        error = "--buffers: expected mapped or foreign, got '" + value + "'";
+      break;
+    case Bind:
+      options.bind = true;
+      break;
+    case Seconds:
+      error = readNumber("--seconds", value, 1e-3, 86400, options.seconds);
+      break;
+    case Samples:
+      error = readNumber("--samples", value, 6, 1000, options.samples);
+      break;
+    case Deadline:
+      error = readNumber("--deadline", value, 0, 86400, options.deadline);
+      break;
+    case Csv:
+      options.csv = value;
+      break;
+    case Json:
+      options.json = value;
+      break;
+    case Runtime:
+      options.runtime = value;
+      break;
+    case 'n':
+      error = readNumber("-n", value, 1, 85, options.ranks);
+      break; // 85: sums are exact in bf16
+    case Help:
+    case 'h':
+      help = true;
+      return "";
+    case ':':
+      error = std::string(argv[optind - 1]) + ": expected a value, got none";
+      break;
+    default:
+      error = "expected an option of braid-bench measure (--help), got '" + std::string(argv[optind - 1]) + "'";
+    }
+    if (!error.empty())
+      return error;
+  }
+  if (optind < argc)
+    return "expected an option of braid-bench measure (--help), got '" + std::string(argv[optind]) + "'";
+  if (options.algorithms.empty() && !options.allAlgorithms)
+    options.algorithms = {""};
+  std::string error = readKinds(kinds, options.kinds);
+  if (error.empty())
+    error = readSizes(sizes, options.sizes);
+  return error.empty() ? readType(type, options.type) : error;
+}
+
+} // namespace braid::bench
