@@ -11,7 +11,7 @@
 
 namespace mlir::braid {
 
-static constexpr int64_t siteVersion = 1;
+static constexpr int64_t siteVersion = 2, unsignedByte = 5;
 
 std::optional<int64_t> runtimeType(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element)) {
@@ -48,6 +48,15 @@ std::optional<int64_t> runtimeType(Type element) {
   return std::nullopt;
 }
 
+bool movesBytes(LaunchOp launch) {
+  if (launch.getReduction())
+    return false;
+  llvm::SmallPtrSet<Type, 4> types;
+  for (Value tensor : llvm::concat<Value>(launch.getInputs(), launch.getInits()))
+    types.insert(getElementTypeOrSelf(tensor.getType()));
+  return types.size() > 1;
+}
+
 /// Kinds whose ranks are all those of the program.
 static bool isAmongAll(CollectiveKind kind) {
   return kind == CollectiveKind::Permute || kind == CollectiveKind::Send || kind == CollectiveKind::Recv;
@@ -58,20 +67,22 @@ FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &r
   ValueRange tensors = launch.getInits().empty() ? ValueRange(launch.getInputs()) : ValueRange(launch.getInits());
   Type element = tensors.empty() ? Type() : getElementTypeOrSelf(tensors.front().getType());
   int64_t type = 0;
-  if (element) {
+  int64_t accumulation = 0;
+  if (movesBytes(launch)) {
+    type = unsignedByte;
+  } else if (element) {
     std::optional<int64_t> found = runtimeType(element);
     if (!found)
       return launch.emitOpError("element type, expected one of the runtime (f64 f32 f16 bf16 f8 i8 to i64, i1), got ")
              << element;
     type = *found;
-    for (Value tensor : tensors)
-      if (getElementTypeOrSelf(tensor.getType()) != element)
-        return launch.emitOpError("operands, expected one element type in one launch, got ")
-               << element << " and " << getElementTypeOrSelf(tensor.getType());
+    if (std::optional<Type> accumulate = launch.getAccumulate(); accumulate && *accumulate != element) {
+      found = runtimeType(*accumulate);
+      if (!found)
+        return launch.emitOpError("attribute 'accumulate', expected a type of the runtime, got ") << *accumulate;
+      accumulation = *found + 1;
+    }
   }
-  if (std::optional<Type> accumulate = launch.getAccumulate(); accumulate && *accumulate != element)
-    return launch.emitOpError("attribute 'accumulate', expected the element type ")
-           << element << ", since the runtime keeps sums in it, got " << *accumulate;
   PlanAttr plan = launch.getPlanAttr();
   if (plan && plan.getEngine() != EngineKind::Braid)
     return launch.emitOpError("plan, expected one for the engine 'braid', which will run it, got '")
@@ -112,6 +123,7 @@ FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &r
       int64_t(launch.getTag().value_or(0)),
       plan ? plan.getChannels() : 0,
       plan ? plan.getChunks() : 0,
+      accumulation,
       int64_t(rows.size()),
       idCount,
       int64_t(pairs.size()),

@@ -11,6 +11,9 @@ struct ProgramRanks;
 /// The runtime's number of an element type (braid_type), or failure.
 std::optional<int64_t> runtimeType(Type element);
 
+/// Whether the launch moves tensors of several element types: as bytes then, in one message.
+bool movesBytes(LaunchOp launch);
+
 /// The words of a site as braid_module.h describes them, or failure with an error on the launch.
 FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &ranks, int64_t number);
 

@@ -4,19 +4,27 @@
 //             braid_module_tensor(call, send, receive, send count, receive count, send outer, receive outer)   each
 //             braid_module_launch(call)
 // A finish:   braid_module_finish(call)
+// A token is the call, an i64, wherever it is passed on.
 //
-// Everything is an i64, so that upstream's lowerings of func, memref and arith do the rest. "Outer" is the product of the
-// dimensions before the one that is cut or concatenated: the runtime copies blocks to one piece where it is more than 1.
+// "Outer" is the product of the dimensions before the one that is cut or concatenated: the runtime copies blocks to one
+// piece where it is more than 1.
+//
+// Entered for the first time, a program tells the runtime all its sites, so that the ranks can compare them:
+//             if (braid_module_open(key)) { braid_module_site(site, algorithm, name) each; braid_module_agree() }
+//
+// Memory: all buffers are the runtime's; those that a launch may touch are memory that its peers can reach.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "analysis/ModuleFacts.h"
 #include "analysis/ModuleRanks.h"
 #include "braid/passes/Passes.h"
+#include "lowering/RuntimeCalls.h"
 #include "lowering/Site.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::braid {
 
@@ -25,73 +33,62 @@ namespace mlir::braid {
 
 namespace {
 
+/// What the runtime is told of one launch.
+struct LoweredSite {
+  SmallVector<int64_t> words;
+  std::string algorithm, name;
+  Location loc;
+};
+
 class Lowering {
 public:
-  explicit Lowering(ModuleOp module)
-      : module(module), ranks(readModuleRanks(module)), word(IntegerType::get(module.getContext(), 64)) {}
+  explicit Lowering(ModuleOp module) : calls(module), ranks(readModuleRanks(module)) {}
 
   LogicalResult lower(LaunchOp launch);
+  void lower(FinishOp finish);
   void lower(RankOp op);
+  /// After the launches: buffers, what is called when a program is entered, and the type of tokens.
+  LogicalResult lowerBuffers();
+  void announceSites();
+  void lowerTokens();
+
+  /// Before the launches: which of them touch which buffers.
+  void findBuffers();
 
 private:
-  Value constant(OpBuilder &builder, Location loc, int64_t value) {
-    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
-  }
-  Value toWord(OpBuilder &builder, Location loc, Value index) {
-    return arith::IndexCastOp::create(builder, loc, word, index);
-  }
-  func::CallOp call(OpBuilder &builder, Location loc, StringRef name, ValueRange operands, bool returns);
-  Value globalAddress(OpBuilder &builder, Location loc, StringRef prefix, DenseElementsAttr data);
-  Value text(OpBuilder &builder, Location loc, StringRef content);
   FailureOr<Value> address(OpBuilder &builder, LaunchOp launch, Value buffer);
   /// The product of the dimensions [from, to).
   Value product(OpBuilder &builder, Location loc, Value buffer, int64_t from, int64_t to);
+  SmallVector<Value> operandsOf(OpBuilder &builder, Location loc, const LoweredSite &site) {
+    return {calls.words(builder, loc, site.words), calls.text(builder, loc, site.algorithm),
+            calls.text(builder, loc, site.name)};
+  }
 
-  ModuleOp module;
+  RuntimeCalls calls;
   ProgramRanks ranks;
-  Type word;
-  int64_t sites = 0;
-  llvm::DenseMap<Attribute, memref::GlobalOp> globals;
+  std::vector<LoweredSite> sites;
+  llvm::MapVector<Operation *, LaunchOp> toucher; ///< allocation -> the first launch that may touch it
+  llvm::DenseMap<LaunchOp, size_t> siteOf;
 };
 
-func::CallOp Lowering::call(OpBuilder &builder, Location loc, StringRef name, ValueRange operands, bool returns) {
-  SmallVector<Type> results;
-  if (returns)
-    results.push_back(word);
-  auto type = builder.getFunctionType(operands.getTypes(), results);
-  auto function = module.lookupSymbol<func::FuncOp>(name);
-  if (!function) {
-    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    function = func::FuncOp::create(top, module.getLoc(), name, type);
-    function.setPrivate();
+void Lowering::findBuffers() {
+  for (Operation &op : *calls.module.getBody()) {
+    SmallVector<LaunchOp> launches;
+    op.walk([&](LaunchOp launch) { launches.push_back(launch); });
+    op.walk([&](memref::AllocOp alloc) { toucher[alloc] = LaunchOp(); });
+    if (launches.empty())
+      continue;
+    BufferViewFlowAnalysis views(&op);
+    for (LaunchOp launch : launches)
+      for (Value buffer : llvm::concat<Value>(launch.getInputs(), launch.getInits())) {
+        if (!isa<BaseMemRefType>(buffer.getType()))
+          continue;
+        for (Value source : views.resolveReverse(buffer))
+          if (auto alloc = source.getDefiningOp<memref::AllocOp>())
+            if (LaunchOp &first = toucher[alloc]; !first)
+              first = launch;
+      }
   }
-  return func::CallOp::create(builder, loc, function, operands);
-}
-
-Value Lowering::globalAddress(OpBuilder &builder, Location loc, StringRef prefix, DenseElementsAttr data) {
-  memref::GlobalOp &global = globals[data];
-  auto tensor = cast<RankedTensorType>(data.getType());
-  auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
-  if (!global) {
-    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    std::string name;
-    for (unsigned number = globals.size() - 1; name.empty() || module.lookupSymbol(name); ++number)
-      name = (prefix + "_" + Twine(number)).str();
-    global = memref::GlobalOp::create(top, module.getLoc(), name, top.getStringAttr("private"), type, data,
-                                      /*constant=*/true, top.getI64IntegerAttr(8));
-  }
-  Value buffer = memref::GetGlobalOp::create(builder, loc, type, global.getSymName());
-  return toWord(builder, loc, memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer));
-}
-
-/// A zero-terminated string; the empty one is a null pointer.
-Value Lowering::text(OpBuilder &builder, Location loc, StringRef content) {
-  if (content.empty())
-    return constant(builder, loc, 0);
-  SmallVector<int8_t> bytes(content.begin(), content.end());
-  bytes.push_back(0);
-  auto type = RankedTensorType::get({int64_t(bytes.size())}, builder.getI8Type());
-  return globalAddress(builder, loc, "__braid_text", DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes)));
 }
 
 FailureOr<Value> Lowering::address(OpBuilder &builder, LaunchOp launch, Value buffer) {
@@ -99,15 +96,15 @@ FailureOr<Value> Lowering::address(OpBuilder &builder, LaunchOp launch, Value bu
   if (!type.getLayout().isIdentity() && !memref::isStaticShapeAndContiguousRowMajor(type))
     return launch.emitOpError("buffer, expected one that is known to be contiguous, got ") << type;
   Location loc = launch.getLoc();
-  Value base = toWord(builder, loc, memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer));
+  Value base = calls.toWord(builder, loc, memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer));
   if (type.getLayout().isIdentity())
     return base;
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
   std::optional<int64_t> bytes = elementBytes(type.getElementType());
   if (!bytes)
     return launch.emitOpError("element type, expected one of known size, got ") << type.getElementType();
-  Value offset = toWord(builder, loc, metadata.getOffset());
-  Value scaled = arith::MulIOp::create(builder, loc, offset, constant(builder, loc, *bytes));
+  Value offset = calls.toWord(builder, loc, metadata.getOffset());
+  Value scaled = arith::MulIOp::create(builder, loc, offset, calls.constant(builder, loc, *bytes));
   return arith::AddIOp::create(builder, loc, base, scaled).getResult();
 }
 
@@ -120,28 +117,36 @@ Value Lowering::product(OpBuilder &builder, Location loc, Value buffer, int64_t 
       fixed *= type.getDimSize(dim);
       continue;
     }
-    Value size = toWord(builder, loc, memref::DimOp::create(builder, loc, buffer, dim));
+    Value size = calls.toWord(builder, loc, memref::DimOp::create(builder, loc, buffer, dim));
     dynamic = dynamic ? arith::MulIOp::create(builder, loc, dynamic, size).getResult() : size;
   }
-  Value result = constant(builder, loc, fixed);
+  Value result = calls.constant(builder, loc, fixed);
   return dynamic ? arith::MulIOp::create(builder, loc, dynamic, result).getResult() : result;
 }
 
 LogicalResult Lowering::lower(LaunchOp launch) {
-  FailureOr<SmallVector<int64_t>> words = siteWords(launch, ranks, sites++);
-  if (failed(words))
-    return failure();
   OpBuilder builder(launch);
   Location loc = launch.getLoc();
   CollectiveKind kind = launch.getCollective();
-  auto wordType = RankedTensorType::get({int64_t(words->size())}, word);
-  Value site = globalAddress(builder, loc, "__braid_site", DenseElementsAttr::get(wordType, ArrayRef<int64_t>(*words)));
-  Value algorithm = text(builder, loc, launch.getPlanAttr() ? launch.getPlanAttr().getAlgorithm() : StringRef());
-  Value name = text(builder, loc, (stringifyCollectiveKind(kind) + " at " + locationText(loc)).str());
-  Value handle = call(builder, loc, "braid_module_begin", {site, algorithm, name}, true).getResult(0);
+  FailureOr<SmallVector<int64_t>> words = siteWords(launch, ranks, sites.size());
+  if (failed(words))
+    return failure();
+  siteOf[launch] = sites.size();
+  sites.push_back({*words, launch.getPlanAttr() ? launch.getPlanAttr().getAlgorithm().str() : "",
+                   (stringifyCollectiveKind(kind) + " at " + locationText(loc)).str(), loc});
+  Value handle = calls.call(builder, loc, "begin", operandsOf(builder, loc, sites.back()), true).getResult(0);
 
   OperandRange sent = launch.getSent(), received = launch.getInits();
-  Value one = constant(builder, loc, 1), zero = constant(builder, loc, 0);
+  Value one = calls.constant(builder, loc, 1), zero = calls.constant(builder, loc, 0);
+  bool bytes = movesBytes(launch);
+  auto elements = [&](Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    Value count = product(builder, loc, buffer, 0, type.getRank());
+    if (!bytes)
+      return count;
+    Value size = calls.constant(builder, loc, elementBytes(type.getElementType()).value_or(0));
+    return arith::MulIOp::create(builder, loc, count, size).getResult();
+  };
   for (size_t index = 0; index < std::max(sent.size(), received.size()); ++index) {
     Value send = zero, receive = zero, sendCount = zero, receiveCount = zero, sendOuter = one, receiveOuter = one;
     if (index < sent.size()) {
@@ -149,7 +154,7 @@ LogicalResult Lowering::lower(LaunchOp launch) {
       if (failed(pointer))
         return failure();
       send = *pointer;
-      sendCount = product(builder, loc, sent[index], 0, cast<MemRefType>(sent[index].getType()).getRank());
+      sendCount = elements(sent[index]);
       if (kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Scatter || kind == CollectiveKind::AllToAll)
         sendOuter = product(builder, loc, sent[index], 0, (*launch.getDims())[index]);
     }
@@ -158,40 +163,96 @@ LogicalResult Lowering::lower(LaunchOp launch) {
       if (failed(pointer))
         return failure();
       receive = *pointer;
-      receiveCount = product(builder, loc, received[index], 0, cast<MemRefType>(received[index].getType()).getRank());
+      receiveCount = elements(received[index]);
       if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Gather)
         receiveOuter = product(builder, loc, received[index], 0, (*launch.getDims())[index]);
       if (kind == CollectiveKind::AllToAll)
         receiveOuter = product(builder, loc, received[index], 0, (*launch.getConcatDims())[index]);
     }
-    call(builder, loc, "braid_module_tensor", {handle, send, receive, sendCount, receiveCount, sendOuter, receiveOuter},
-         false);
+    calls.call(builder, loc, "tensor", {handle, send, receive, sendCount, receiveCount, sendOuter, receiveOuter});
   }
-  call(builder, loc, "braid_module_launch", handle, false);
-  for (Operation *user : llvm::make_early_inc_range(launch.getToken().getUsers())) {
-    builder.setInsertionPoint(user);
-    call(builder, user->getLoc(), "braid_module_finish", handle, false);
-    user->erase();
-  }
-  launch->erase();
-  return success();
+  calls.call(builder, loc, "launch", handle);
+  launch.getToken().replaceAllUsesWith(handle);
+  return success(); // erased when its buffers have been lowered
+}
+
+void Lowering::lower(FinishOp finish) {
+  OpBuilder builder(finish);
+  calls.call(builder, finish.getLoc(), "finish", finish.getToken());
+  finish->erase();
 }
 
 void Lowering::lower(RankOp op) {
   OpBuilder builder(op);
-  Value rank = call(builder, op.getLoc(), "braid_module_rank", {}, true).getResult(0);
+  Value rank = calls.call(builder, op.getLoc(), "rank", {}, true).getResult(0);
   op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), rank).getResult());
   op->erase();
+}
+
+LogicalResult Lowering::lowerBuffers() {
+  for (auto [alloc, launch] : toucher)
+    if (failed(calls.lower(cast<memref::AllocOp>(alloc),
+                           launch ? ArrayRef<int64_t>(sites[siteOf.lookup(launch)].words) : ArrayRef<int64_t>())))
+      return failure();
+  SmallVector<memref::DeallocOp> deallocs;
+  calls.module.walk([&](memref::DeallocOp dealloc) { deallocs.push_back(dealloc); });
+  for (memref::DeallocOp dealloc : deallocs)
+    if (failed(calls.lower(dealloc)))
+      return failure();
+  for (auto [launch, site] : siteOf)
+    launch->erase();
+  return success();
+}
+
+void Lowering::announceSites() {
+  if (sites.empty())
+    return;
+  Location loc = calls.module.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(calls.module.getBody());
+  auto describe = func::FuncOp::create(builder, loc, "__braid_sites", builder.getFunctionType({}, {}));
+  describe.setPrivate();
+  builder.setInsertionPointToStart(describe.addEntryBlock());
+  for (const LoweredSite &site : sites)
+    calls.call(builder, site.loc, "site", operandsOf(builder, site.loc, site));
+  calls.call(builder, loc, "agree", {});
+  func::ReturnOp::create(builder, loc);
+  for (auto function : calls.module.getOps<func::FuncOp>()) {
+    if (function.isPrivate() || function.isDeclaration())
+      continue;
+    builder.setInsertionPointToStart(&function.front());
+    Value key = calls.words(builder, loc, sites.front().words);
+    Value isNew = calls.call(builder, loc, "open", key, true).getResult(0);
+    Value zero = calls.constant(builder, loc, 0);
+    Value condition = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, isNew, zero);
+    scf::IfOp::create(builder, loc, condition, [&](OpBuilder &inside, Location) {
+      func::CallOp::create(inside, loc, describe, ValueRange());
+      scf::YieldOp::create(inside, loc);
+    });
+  }
+}
+
+void Lowering::lowerTokens() {
+  auto lower = [&](Value value) {
+    if (isa<TokenType>(value.getType()))
+      value.setType(calls.word);
+  };
+  calls.module.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), lower);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), lower);
+  });
 }
 
 struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
   void runOnOperation() override {
     SmallVector<Operation *> work;
     getOperation()->walk([&](Operation *op) {
-      if (isa<LaunchOp, RankOp, CollectiveOpInterface, StartOp>(op))
+      if (isa<LaunchOp, FinishOp, RankOp, CollectiveOpInterface, StartOp>(op))
         work.push_back(op);
     });
     Lowering lowering(getOperation());
+    lowering.findBuffers();
     for (Operation *op : work) {
       if (auto launch = dyn_cast<LaunchOp>(op)) {
         if (!launch.getResults().empty()) {
@@ -200,6 +261,8 @@ struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
         }
         if (failed(lowering.lower(launch)))
           return signalPassFailure();
+      } else if (auto finish = dyn_cast<FinishOp>(op)) {
+        lowering.lower(finish);
       } else if (auto rank = dyn_cast<RankOp>(op)) {
         lowering.lower(rank);
       } else {
@@ -207,6 +270,10 @@ struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
         return signalPassFailure();
       }
     }
+    if (failed(lowering.lowerBuffers()))
+      return signalPassFailure();
+    lowering.lowerTokens();
+    lowering.announceSites();
   }
 };
 

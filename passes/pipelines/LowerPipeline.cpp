@@ -34,10 +34,10 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
 
   // Trust nobody: not bufferization, and not where it frees.
   manager.addPass(createBraidVerifyInFlight());
+  manager.addPass(createConvertBufferizationToMemRefPass());
   manager.addPass(createBraidToRuntime());
 
   // The rest is upstream's.
-  manager.addPass(createConvertBufferizationToMemRefPass());
   manager.addNestedPass<func::FuncOp>(createBraidExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createSCFToControlFlowPass());

@@ -176,6 +176,11 @@ braid_status braid_op_plan(braid_comm *comm, const braid_op_options *options, br
   });
 }
 
+braid_status braid_op_rebind(braid_op *op, const braid_buffer *buffers, size_t count) {
+  return guarded(
+      [&]() -> Outcome { return op ? op->comm->rebind(*op->operation, buffers, count) : missing("an operation"); });
+}
+
 braid_status braid_op_start(braid_op *op) {
   return guarded([&]() -> Outcome { return op ? op->comm->start(*op->operation) : missing("an operation"); });
 }

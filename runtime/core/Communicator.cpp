@@ -112,6 +112,18 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   return {};
 }
 
+Outcome Communicator::rebind(Operation &operation, const braid_buffer *buffers, size_t count) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!failure)
+    return failure;
+  Outcome done = operation.state == Operation::Idle
+                     ? operation.rebind(buffers, count)
+                     : Outcome(BRAID_INVALID, "expected it to be awaited before it gets other buffers");
+  return done
+             ? done
+             : Outcome(done.status, "rank " + std::to_string(me) + ": " + operation.request.title() + ": " + done.text);
+}
+
 Outcome Communicator::start(Operation &operation) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!failure)

@@ -45,6 +45,8 @@ public:
   void release(void *memory);
 
   Outcome plan(const braid_op_options &options, Operation *&operation);
+  /// Other buffers for an operation that is not in flight; other ranks need not know.
+  Outcome rebind(Operation &operation, const braid_buffer *buffers, size_t count);
   Outcome start(Operation &operation);
   Outcome wait(Operation &operation);
   Outcome test(Operation &operation, bool &done);

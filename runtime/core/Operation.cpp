@@ -2,6 +2,7 @@
 #include "core/Operation.h"
 #include "core/Communicator.h"
 #include "transports/Clock.h"
+#include <algorithm>
 #include <cstring>
 
 namespace braid::runtime {
@@ -17,6 +18,12 @@ void execute(const std::vector<Copy> &copies) {
   }
 }
 
+bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor &x, const Tensor &y) {
+    return x.send == y.send && x.receive == y.receive && x.count == y.count;
+  });
+}
+
 } // namespace
 
 Operation::Operation(Communicator &comm, Request asked, Plan made, std::vector<int> lanes, uint64_t ordinal)
@@ -30,9 +37,46 @@ Operation::Operation(Communicator &comm, Request asked, Plan made, std::vector<i
 Operation::~Operation() {
   for (void *memory : plan.memory)
     transport.release(memory);
+  for (Other &other : others)
+    for (void *memory : other.plan.memory)
+      transport.release(memory);
+}
+
+Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
+  constexpr size_t mostPlans =
+      4; // buffers that take turns: two for a loop that swaps, some more where loops are unrolled
+  Request wanted = request;
+  Outcome done = readBuffers(buffers, count, wanted);
+  if (!done || same(wanted.tensors, request.tensors))
+    return done;
+  auto found = std::find_if(others.begin(), others.end(),
+                            [&](const Other &other) { return same(other.tensors, wanted.tensors); });
+  Other next;
+  if (found != others.end()) {
+    next = std::move(*found);
+    others.erase(found);
+  } else {
+    done = makePlan(wanted, transport, next.plan);
+    if (!done) {
+      for (void *memory : next.plan.memory)
+        transport.release(memory);
+      return done;
+    }
+    if (others.size() + 1 >= mostPlans) {
+      for (void *memory : others.back().plan.memory)
+        transport.release(memory);
+      others.pop_back();
+    }
+  }
+  others.insert(others.begin(), {std::move(request.tensors), std::move(plan)});
+  request.tensors = std::move(wanted.tensors);
+  plan = std::move(next.plan);
+  return {};
 }
 
 void Operation::start(Operation *before) {
+  for (const Conversion &each : plan.widen)
+    convert(request.accumulation, each.to, request.type, each.from, each.count);
   execute(plan.before);
   copied = false;
   lanesLeft = lane.size();
@@ -197,8 +241,10 @@ bool Operation::checkSize(const PlannedStep &step, const Message &message) {
 void Operation::finish() {
   execute(plan.settle);
   for (const Quotient &quotient : plan.averages)
-    divide(request.type, quotient.data, quotient.count, request.ranks);
+    divide(request.accumulation, quotient.data, quotient.count, request.ranks);
   execute(plan.after);
+  for (const Conversion &each : plan.narrow)
+    convert(request.type, each.to, request.accumulation, each.from, each.count);
   state = Done;
 }
 

@@ -19,6 +19,8 @@ public:
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
 
+  /// Takes buffers of the same sizes, by a plan that is remembered or made now.
+  Outcome rebind(const braid_buffer *buffers, size_t count);
   /// `turnOf`: an operation that uses the same lane and has to end first (send, recv); null: none.
   void start(Operation *turnOf);
   /// Executes what can be executed. True: something moved. Errors go to the communicator.
@@ -57,9 +59,16 @@ private:
   bool checkSize(const PlannedStep &step, const Message &message);
   void finish();
 
+  /// A plan for other buffers than those in use.
+  struct Other {
+    std::vector<Tensor> tensors;
+    Plan plan;
+  };
+
   Communicator &comm;
   Transport &transport;
   Plan plan;
+  std::vector<Other> others; ///< used last first
   std::vector<LaneState> lane;
   size_t lanesLeft = 0;
   bool copied = false; ///< plan.during is done

@@ -361,6 +361,33 @@ Outcome pack(const Request &request, Transport &transport, Plan &plan, const std
   return {};
 }
 
+/// Staging buffers in the type that values are combined in, and the plan of the same collective on them.
+Outcome makeWidePlan(const Request &request, Transport &transport, Plan &plan) {
+  Request wide = request;
+  wide.type = request.accumulation;
+  wide.elementBytes = sizeOf(wide.type);
+  auto stage = [&](size_t count, char *&memory) {
+    memory = static_cast<char *>(transport.allocate(std::max<size_t>(count * wide.elementBytes, 1)));
+    if (memory)
+      plan.memory.push_back(memory);
+    return memory != nullptr;
+  };
+  for (Tensor &tensor : wide.tensors) {
+    size_t in = tensor.count * size_t(request.in.count), out = tensor.count * size_t(request.out.count);
+    char *send = nullptr, *receive = nullptr;
+    if ((in && !stage(in, send)) || (out && !stage(out, receive)))
+      return {BRAID_OUT_OF_MEMORY,
+              "no memory to combine " + std::to_string(tensor.count) + " elements in " + runtime::name(wide.type)};
+    if (in)
+      plan.widen.push_back({send, tensor.send, in});
+    if (out)
+      plan.narrow.push_back({tensor.receive, receive, out});
+    tensor.send = send;
+    tensor.receive = receive;
+  }
+  return makePlan(wide, transport, plan);
+}
+
 } // namespace
 
 Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
@@ -380,6 +407,9 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
     plan.lanes[0].steps.push_back(step);
     return {};
   }
+
+  if (request.accumulation != request.type)
+    return makeWidePlan(request, transport, plan);
 
   Collective kind = kindOf(request.collective);
   StepProgram program;

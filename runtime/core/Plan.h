@@ -53,6 +53,12 @@ struct Copy {
   size_t bytes;
 };
 
+struct Conversion {
+  char *to;
+  const char *from;
+  size_t count;
+};
+
 struct Quotient {
   char *data;
   size_t count;
@@ -61,13 +67,15 @@ struct Quotient {
 struct Plan {
   std::vector<PlannedLane> lanes;
   std::vector<Hazard> hazards;
-  std::vector<Copy> before; ///< before the first step: packing, copies of operands
-  std::vector<Copy> during; ///< any time: a rank's own part of a result
+  std::vector<Conversion> widen; ///< operands to the type they are combined in, first of all
+  std::vector<Copy> before;      ///< before the first step: packing, copies of operands
+  std::vector<Copy> during;      ///< any time: a rank's own part of a result
   // When all steps are done and all messages accepted, in this order:
   std::vector<Copy> settle; ///< from scratch to results, and zeros
   std::vector<Quotient> averages;
-  std::vector<Copy> after;    ///< unpacking
-  std::vector<void *> memory; ///< of the transport, to be released
+  std::vector<Copy> after;        ///< unpacking
+  std::vector<Conversion> narrow; ///< and back, last of all
+  std::vector<void *> memory;     ///< of the transport, to be released
   Combine combine = nullptr;
 };
 

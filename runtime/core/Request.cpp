@@ -41,7 +41,7 @@ const char *name(braid_collective collective) {
 size_t Request::bytes() const {
   size_t sum = 0;
   for (const Tensor &tensor : tensors)
-    sum += tensor.count * size_t(blocks) * elementBytes;
+    sum += tensor.count * size_t(blocks) * sizeOf(accumulation); // as messages carry them
   return sum;
 }
 
@@ -53,6 +53,8 @@ std::string Request::signature() const {
   std::string text = title();
   if (reduces())
     text += std::string(" ") + runtime::name(reduction);
+  if (accumulation != type)
+    text += std::string(" in ") + runtime::name(accumulation);
   if (collective == BRAID_BROADCAST || collective == BRAID_REDUCE || collective == BRAID_GATHER ||
       collective == BRAID_SCATTER)
     text += " root " + std::to_string(options.root);
@@ -76,6 +78,7 @@ uint64_t Request::hash() const {
   auto number = [&](uint64_t value) { mix(&value, sizeof value); };
   number(collective);
   number(type);
+  number(accumulation);
   number(reduces() ? reduction : 0);
   number(uint64_t(options.root));
   number(uint64_t(options.channels));
@@ -125,6 +128,9 @@ struct Reader {
     if (request.reduces() && !combiner(options.type, options.reduction))
       return invalid(std::string("expected a reduction of ") + runtime::name(options.type) + ", got " +
                      runtime::name(options.reduction));
+    Outcome kept = accumulation();
+    if (!kept)
+      return kept;
     bool root = false; // this rank is the root
     switch (options.collective) {
     case BRAID_BROADCAST:
@@ -182,6 +188,24 @@ struct Reader {
     if (done && request.pointToPoint())
       return partner();
     return done ? algorithm() : done;
+  }
+
+  /// Of reductions. Classes: floating point, signed, unsigned, bool.
+  Outcome accumulation() {
+    request.accumulation = request.type;
+    if (options.accumulation == 0)
+      return {};
+    auto classOf = [](int type) {
+      return type >= BRAID_F8E4M3FN ? 3 : type >= BRAID_U8 ? 2 : type >= BRAID_I8 ? 1 : 0;
+    };
+    int wide = options.accumulation - 1;
+    if (wide < 0 || wide > BRAID_F64 || classOf(wide) != classOf(request.type) ||
+        sizeOf(braid_type(wide)) < request.elementBytes)
+      return invalid(std::string("expected an accumulation type of the class of ") + runtime::name(request.type) +
+                     " and at least as wide, got " + runtime::name(braid_type(wide)));
+    if (request.reduces())
+      request.accumulation = braid_type(wide);
+    return {};
   }
 
   void shape(int blocks, BlockRange in, BlockRange out) {
@@ -330,6 +354,26 @@ Outcome readRequest(const braid_op_options &given, int me, int ranks, Request &r
   request.me = me;
   request.ranks = ranks;
   return Reader{options, request, {}}.read();
+}
+
+Outcome readBuffers(const braid_buffer *buffers, size_t count, Request &request) {
+  if (count != request.tensors.size() && request.collective != BRAID_BARRIER)
+    return {BRAID_INVALID, "expected buffers for " + std::to_string(request.tensors.size()) + " tensors, got " +
+                               std::to_string(count)};
+  braid_op_options options = {};
+  options.collective = request.collective;
+  options.tensors = count;
+  options.buffers = buffers;
+  Request fresh = request;
+  fresh.tensors.clear();
+  Outcome done = Reader{options, fresh, {}}.tensors();
+  if (!done)
+    return done;
+  for (size_t i = 0; i < fresh.tensors.size(); ++i)
+    if (fresh.tensors[i].count != request.tensors[i].count)
+      return {BRAID_INVALID, "tensor " + std::to_string(i) + ": expected a buffer of the size that was planned"};
+  request = std::move(fresh);
+  return {};
 }
 
 } // namespace braid::runtime

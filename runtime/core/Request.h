@@ -30,6 +30,7 @@ struct Tensor {
 struct Request {
   braid_collective collective = BRAID_BARRIER;
   braid_type type = BRAID_BOOL;
+  braid_type accumulation = BRAID_BOOL; ///< the type that reductions combine in
   braid_reduction reduction = BRAID_SUM;
   size_t elementBytes = 1;
   int me = 0, ranks = 1, peer = 0, tag = 0;
@@ -58,6 +59,9 @@ const char *name(braid_collective collective);
 
 /// Checks the options and fills in the defaults (algorithm, channels, segments).
 Outcome readRequest(const braid_op_options &options, int me, int ranks, Request &request);
+
+/// The request with other buffers of the same sizes.
+Outcome readBuffers(const braid_buffer *buffers, size_t count, Request &request);
 
 /// Tags of send and recv are below this.
 constexpr int mostTags = 1024;

@@ -1,1 +1,6 @@
-set(BRAID_RT_MODULE_SOURCES module/ModuleCalls.cpp)
+set(BRAID_RT_MODULE_SOURCES
+  module/Agree.cpp
+  module/Module.cpp
+  module/ModuleCalls.cpp
+  module/Pool.cpp
+  module/Site.cpp)

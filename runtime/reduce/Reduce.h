@@ -23,6 +23,9 @@ Combine combiner(braid_type type, braid_reduction reduction);
 /// The last step of an average: dst[i] = dst[i] / ranks.
 void divide(braid_type type, void *dst, size_t count, int ranks);
 
+/// dst[i] = the value of src[i] in another type, rounded to the nearest, ties to even; integers modulo 2^bits.
+void convert(braid_type to, void *dst, braid_type from, const void *src, size_t count);
+
 } // namespace braid::runtime
 
 #endif

@@ -1,4 +1,5 @@
 set(BRAID_RT_REDUCE_SOURCES
+  reduce/Convert.cpp
   reduce/KernelsBaseline.cpp
   reduce/Reduce.cpp)
 # -O3: the loops are what the time goes to. No contraction: a multiply-add would round once where the others round twice.

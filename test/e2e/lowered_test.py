@@ -7,7 +7,7 @@ import struct
 import subprocess
 import tempfile
 
-from harness import check, expect, main
+from harness import CLUSTERS, check, expect, main
 
 BIN = os.environ.get("BRAID_BIN") or os.path.dirname(shutil.which("braid-run") or "build/bin/braid-run")
 WORK = tempfile.TemporaryDirectory(prefix="braid-lowered-")
@@ -305,6 +305,115 @@ def compiled_once():
         file.write("not a library")
     done = subprocess.run([tool, os.path.join(WORK.name, "other.so")], capture_output=True, text=True, timeout=60)
     expect(done.returncode != 0 and "other.so" in done.stderr, done.stderr)
+
+
+@check
+def wider_accumulation():
+    """1 + 1/256 rounds to 1 in bf16: summed one by one over 4 ranks nothing but the last 1 is left of 4 x (1/256), and in f32 all
+    of it. i8 wraps where its average would not."""
+    path = os.path.join(WORK.name, "wide.mlir")
+    for accumulate, expected in (("", "1"), ("accumulate = f32, ", "1.015625")):
+        with open(path, "w") as file:
+            file.write(f"""func.func @main(%a: tensor<3x2xbf16>) -> tensor<3x2xbf16> {{
+              %one = arith.constant 1.0 : bf16
+              %small = arith.constant 0.00390625 : bf16
+              %zero = arith.constant 0 : index
+              %rank = braid.rank
+              %first = arith.cmpi eq, %rank, %zero : index
+              %mine = arith.select %first, %one, %small : bf16
+              %x = tensor.splat %mine : tensor<3x2xbf16>
+              %t = braid.start(%y = %x) : tensor<3x2xbf16> {{
+                %s = braid.all_reduce sum %y groups = #braid.groups<[]> {{{accumulate}plan = #braid.plan<engine = braid, algorithm = "naive_exchange">}} : tensor<3x2xbf16>
+                braid.yield %s : tensor<3x2xbf16>
+              }}
+              %r = braid.wait %t, %x : (tensor<3x2xbf16>) -> tensor<3x2xbf16>
+              return %r : tensor<3x2xbf16> }}""")
+        done = subprocess.run([os.path.join(BIN, "braid-run"), path, "-n", "5"], capture_output=True, text=True, timeout=60)
+        expect(done.stdout == f"step 0 result 0: [{', '.join([expected] * 6)}]\n", done.stdout + done.stderr)
+
+
+@check
+def several_element_types_in_one_launch():
+    path = os.path.join(WORK.name, "mixed.mlir")
+    with open(path, "w") as file:
+        file.write("""func.func @main(%a: tensor<3xf64>, %b: tensor<2x2xi8>, %c: tensor<1xbf16>) -> (tensor<6xf64>, tensor<2x4xi8>, tensor<2xbf16>) {
+          %r:3 = braid.all_gather %a, %b, %c dims = [0, 1, 0] groups = #braid.groups<[[1, 0]]>
+            : (tensor<3xf64>, tensor<2x2xi8>, tensor<1xbf16>) -> (tensor<6xf64>, tensor<2x4xi8>, tensor<2xbf16>)
+          return %r#0, %r#1, %r#2 : tensor<6xf64>, tensor<2x4xi8>, tensor<2xbf16> }""")
+    done = subprocess.run([os.path.join(BIN, "braid-run"), path, "-n", "2", "--arg", "0=rank", "--arg", "1=rank", "--arg",
+                           "2=rank"], capture_output=True, text=True, timeout=60)
+    expect(done.stdout == "step 0 result 0: [1, 1, 1, 0, 0, 0]\nstep 0 result 1: [1, 1, 0, 0, 1, 1, 0, 0]\n"
+           "step 0 result 2: [1, 0]\n", done.stdout + done.stderr)
+
+
+def memory(text, *options):
+    """What each rank's last step copied, and how often it asked for memory."""
+    path = os.path.join(WORK.name, "memory.mlir")
+    with open(path, "w") as file:
+        file.write(text)
+    done = subprocess.run([os.path.join(BIN, "braid-run"), path, "-n", "4", "--memory", "--all-ranks", *options],
+                          capture_output=True, text=True, timeout=60)
+    found = re.findall(r"the last step copied (\d+) bytes, and asked for memory (\d+) times", done.stdout)
+    expect(len(found) == 4, done.stdout + done.stderr)
+    return {tuple(map(int, each)) for each in found}
+
+
+BUCKET = """#all = #braid.groups<[[0, 1, 2, 3]]>
+  func.func @main(%a: tensor<100000xf32>, %b: tensor<7x5000xf32>) -> (tensor<100000xf32>, tensor<7x5000xf32>) {
+    %d = arith.addf %b, %b : tensor<7x5000xf32>
+    %t = braid.start(%x = %a, %y = %d) : tensor<100000xf32>, tensor<7x5000xf32> {
+      %r:2 = braid.all_reduce average %x, %y groups = GROUPS : tensor<100000xf32>, tensor<7x5000xf32>
+      braid.yield %r#0, %r#1 : tensor<100000xf32>, tensor<7x5000xf32>
+    }
+    %w:2 = braid.wait %t, %a, %d : (tensor<100000xf32>, tensor<7x5000xf32>) -> (tensor<100000xf32>, tensor<7x5000xf32>)
+    return %w#0, %w#1 : tensor<100000xf32>, tensor<7x5000xf32> }"""
+
+
+@check
+def nothing_is_copied():
+    """Buffers of the program are what peers read and write: not a byte is copied for where it lies, and no memory is asked for
+    once the program has gone round."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "examples", "perceptron.mlir")) as file:
+        perceptron = file.read()
+    plan = ["--braid-plan=cluster=" + os.path.join(CLUSTERS, "h100-roce-4x2.yaml") +
+            " placement=0:0,1:0,2:0,3:0 engine=braid target=braid"]
+    planned = subprocess.run([os.path.join(BIN, "braid-opt"), *plan], input=perceptron, capture_output=True, text=True)
+    for text in (perceptron, planned.stdout):
+        expect(memory(text, "--steps", "5", "--carry", "0:0,1:1") == {(0, 0)}, "perceptron")
+    expect(memory(BUCKET.replace("GROUPS", "#all"), "--steps", "4", "--carry", "0:0,1:1") == {(0, 0)}, "bucket")
+    # What the program computes lies in memory of the group's communicator; its argument in that of all ranks.
+    expect(memory(BUCKET.replace("GROUPS", "#braid.groups<[[0, 2], [3, 1]]>"), "--steps", "4") == {(400000, 0)}, "groups")
+    # The control: blocks of columns are brought into one piece, and back from it.
+    columns = """func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %r = braid.all_to_all %a split = [1] concat = [1] groups = #braid.groups<[[0, 1, 2, 3]]> : (tensor<64x64xf32>) -> tensor<64x64xf32>
+      return %r : tensor<64x64xf32> }"""
+    expect(memory(columns, "--steps", "2") == {(2 * 64 * 64 * 4, 0)}, "columns")
+
+
+@check
+def programs_that_differ():
+    """Rank 1 runs another module than the others: an error before the first step that names what each has, on every rank."""
+    module = """#g = #braid.groups<[[0, 1, 2]]>
+    func.func @main(%a: tensor<5xf32>) -> tensor<5xf32> {{
+      %r = braid.all_reduce sum %a groups = #g : tensor<5xf32>
+      %s = braid.{0} %r {1} groups = #g : tensor<5xf32>
+      return %s : tensor<5xf32> }}"""
+    paths = []
+    for name, text in (("one", module.format("all_reduce sum", "")), ("two", module.format("broadcast", "root = 2")),
+                       ("three", module.format("all_reduce sum", "").replace("%r = braid", "braid.barrier groups = #g\n %r = braid"))):
+        paths.append(os.path.join(WORK.name, name + ".mlir"))
+        with open(paths[-1], "w") as file:
+            file.write(text)
+    launch = os.path.join(BIN, "braid-launch")
+    for other, words in ((1, ("collective 2: all_reduce at", "one.mlir:4", "(sum of f32) on ranks 0, 2; broadcast at", "two.mlir:4",
+                              "on rank 1")),
+                         (2, ("collective 1: all_reduce at", "; barrier at", "three.mlir:3"))):
+        script = f'exec {BIN}/braid-run $([ $BRAID_RANK = 1 ] && echo {paths[other]} || echo {paths[0]}) --deadline 20'
+        done = subprocess.run([launch, "-n", "3", "sh", "-c", script], capture_output=True, text=True, timeout=60)
+        expect(done.returncode != 0, "expected a failure")
+        for rank in range(3):
+            line = re.search(rf"braid: rank {rank}: expected one program on all ranks, got .*", done.stderr)
+            expect(line and all(word in line.group() for word in words), f"rank {rank}: {done.stderr}")
 
 
 @check

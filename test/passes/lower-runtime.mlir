@@ -2,8 +2,9 @@
 
 module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 2 : i32} {
 
-// Version, number, kind, type (f32), reduction, root, peer, tag, channels, chunks, 2 groups of 4 ids in all, no pairs.
-// CHECK-DAG: memref.global "private" constant @[[REDUCE:.*]] : memref<19xi64> = dense<[1, 0, 0, 13, 4, 0, 0, 0, 2, 8, 2, 4, 0, 2, 2, 0, 2, 1, 3]>
+// Version, number, kind, type (f32), reduction, root, peer, tag, channels, chunks, accumulation (of the type itself), 2 groups
+// of 4 ids in all, no pairs.
+// CHECK-DAG: memref.global "private" constant @[[REDUCE:.*]] : memref<20xi64> = dense<[2, 0, 0, 13, 4, 0, 0, 0, 2, 8, 0, 2, 4, 0, 2, 2, 0, 2, 1, 3]>
 // CHECK-DAG: dense<[114, 105, 110, 103, 0]>
 
 // CHECK-LABEL: func.func @planned
@@ -98,12 +99,71 @@ func.func @engine(%a: memref<4xf32>) {
 
 // -----
 
+// f16 (11) is summed in f32 (13, plus one).
+// CHECK: memref.global "private" constant @__braid_site_0 : memref<14xi64> = dense<[2, 0, 0, 11, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0]>
 func.func @accumulate(%a: memref<4xf16>) {
-  // expected-error @+1 {{attribute 'accumulate', expected the element type 'f16', since the runtime keeps sums in it, got 'f32'}}
   %t = braid.launch all_reduce outs(%a : memref<4xf16>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>, accumulate = f32}
   braid.finish %t outs(%a : memref<4xf16>)
   return
 }
+
+// -----
+
+// Tensors of two types are moved as bytes (u8: 5): 4 elements of 2 bytes, 3 of 4.
+// CHECK: dense<[2, 0, 5, 5, 0,
+// CHECK-LABEL: func.func @mixed
+func.func @mixed(%a: memref<4xf16>, %b: memref<3xi32>) {
+  // CHECK-DAG: %[[HALVES:.*]] = arith.muli %c4_i64, %c2_i64
+  // CHECK-DAG: call @braid_module_tensor(%{{.*}}, %{{.*}}, %{{.*}}, %[[HALVES]],
+  // CHECK-DAG: %[[WORDS:.*]] = arith.muli %c3_i64, %c4_i64
+  // CHECK-DAG: call @braid_module_tensor(%{{.*}}, %{{.*}}, %{{.*}}, %[[WORDS]],
+  %t = braid.launch broadcast outs(%a, %b : memref<4xf16>, memref<3xi32>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%a, %b : memref<4xf16>, memref<3xi32>)
+  return
+}
+
+// -----
+
+// A program that is entered for the first time describes its sites, in order; another function of it does so too, where it is
+// the first. Buffers are the runtime's: what a launch may touch, through views and choices, comes with its site.
+// CHECK-DAG: llvm.func @braid_module_alloc(i64, i64) -> (!llvm.ptr {llvm.noalias})
+// CHECK-DAG: llvm.func @braid_module_free(!llvm.ptr)
+// CHECK-LABEL: func.func @buffers
+func.func @buffers(%n: index, %c: i1) {
+  // CHECK: %[[NEW:.*]] = call @braid_module_open(%[[SITE:[0-9]+]])
+  // CHECK: %[[FIRST:.*]] = arith.cmpi ne, %[[NEW]]
+  // CHECK: scf.if %[[FIRST]] {
+  // CHECK-NEXT: func.call @__braid_sites() : () -> ()
+  // CHECK: arith.index_cast %arg0 : index to i64
+  // CHECK: llvm.call @braid_module_alloc(%{{.*}}, %[[SITE]])
+  %a = memref.alloc(%n) : memref<?x2xf32>
+  // CHECK: llvm.call @braid_module_alloc(%{{.*}}, %[[SITE]])
+  %b = memref.alloc(%n) : memref<?x2xf32>
+  // CHECK: llvm.call @braid_module_alloc(%{{.*}}, %c0_i64)
+  %private = memref.alloc() : memref<7xf64>
+  %either = arith.select %c, %a, %b : memref<?x2xf32>
+  %part = memref.cast %either : memref<?x2xf32> to memref<4x2xf32>
+  %t = braid.launch broadcast outs(%part : memref<4x2xf32>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%part : memref<4x2xf32>)
+  // CHECK-COUNT-3: llvm.call @braid_module_free(
+  memref.dealloc %a : memref<?x2xf32>
+  memref.dealloc %b : memref<?x2xf32>
+  memref.dealloc %private : memref<7xf64>
+  return
+}
+// CHECK-LABEL: func.func @second_entry
+// CHECK: call @braid_module_open(
+func.func @second_entry() {
+  return
+}
+// CHECK-LABEL: func.func private @not_an_entry
+// CHECK-NOT: braid_module_open
+func.func private @not_an_entry() {
+  return
+}
+// CHECK: func.func private @__braid_sites() {
+// CHECK: call @braid_module_site(
+// CHECK: call @braid_module_agree()
 
 // -----
 

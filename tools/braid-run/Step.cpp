@@ -36,13 +36,15 @@ size_t wordsOf(const Port &port) { return 3 + 2 * size_t(port.type.getRank()); }
 } // namespace
 
 std::string runSteps(Program &program, const RunOptions &options, int rank, int ranks) {
-  std::vector<std::vector<char>> data;
+  std::vector<char *> data;
   for (auto [index, port] : llvm::enumerate(program.arguments)) {
-    std::vector<char> &bytes = data.emplace_back(bytesOf(port));
+    std::vector<char> bytes(bytesOf(port));
     auto given = options.data.find(index);
     std::string error = fill(bytes, port.type, given != options.data.end() ? given->second : port.data, rank, ranks);
     if (!error.empty())
       return "argument " + std::to_string(index) + ": " + error;
+    data.push_back(static_cast<char *>(options.allocate(bytes.size(), /*site=*/1)));
+    memcpy(data.back(), bytes.data(), bytes.size());
   }
   size_t resultWords = 0;
   for (const Port &port : program.results)
@@ -51,7 +53,7 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
   for (int step = 0; step < options.steps; ++step) {
     std::vector<std::vector<int64_t>> descriptors;
     for (auto [port, bytes] : llvm::zip(program.arguments, data))
-      descriptors.push_back(descriptorOf(port, bytes.data()));
+      descriptors.push_back(descriptorOf(port, bytes));
     std::vector<int64_t> results(resultWords);
     // The wrapper takes the address of the results, then one pointer for each argument; a packed call takes the address of
     // each of these.
@@ -62,9 +64,14 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
       pointers.push_back(descriptor.data());
     for (void *&pointer : pointers)
       packed.push_back(&pointer);
+    int64_t copied = options.copied(), allocated = options.allocated();
     auto before = std::chrono::steady_clock::now();
     program.entry()(packed.data());
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+
+    if (options.memory && step + 1 == options.steps && (options.allRanks || rank == 0))
+      printf("rank %d: the last step copied %lld bytes, and asked for memory %lld times\n", rank,
+             (long long)(options.copied() - copied), (long long)(options.allocated() - allocated));
 
     const int64_t *next = results.data();
     std::vector<void *> owned;
@@ -80,7 +87,7 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
                show(aligned, port.type, options.elements).c_str());
       }
       if (auto carried = options.carry.find(index); carried != options.carry.end())
-        memcpy(data[carried->second].data(), aligned, bytesOf(port));
+        memcpy(data[carried->second], aligned, bytesOf(port));
       if (auto output = options.outputs.find(index); last && output != options.outputs.end()) {
         std::string path = expandPath(output->second, rank, ranks);
         std::error_code error;
@@ -97,8 +104,10 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
     llvm::sort(owned);
     owned.erase(std::unique(owned.begin(), owned.end()), owned.end());
     for (void *memory : owned)
-      free(memory);
+      options.release(memory);
   }
+  for (char *memory : data)
+    options.release(memory);
   if (options.time && rank == 0 && !seconds.empty()) {
     llvm::sort(seconds);
     printf("median step: %.6f s\n", seconds[seconds.size() / 2]);

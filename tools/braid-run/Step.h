@@ -3,6 +3,7 @@
 #define BRAID_RUN_STEP_H
 
 #include "Compile.h"
+#include "braid/runtime/braid_module.h"
 #include <map>
 
 namespace braid::run {
@@ -15,6 +16,12 @@ struct RunOptions {
   bool allRanks = false;                   ///< all ranks print, not only rank 0
   int64_t elements = 8;                    ///< printed of each result
   bool time = false;                       ///< print the median time of a step
+  bool memory = false;                     ///< print what the last step copied and allocated
+  // Of the loaded runtime: arguments lie where peers reach them, results are given back.
+  decltype(&braid_module_alloc) allocate = nullptr;
+  decltype(&braid_module_free) release = nullptr;
+  decltype(&braid_module_copied) copied = nullptr;
+  decltype(&braid_module_allocated) allocated = nullptr;
 };
 
 /// Runs all steps on this rank. Returns an error or "".

@@ -43,6 +43,9 @@ cl::opt<bool> allRanks("all-ranks", cl::desc("all ranks print results, not only 
 cl::opt<int64_t> elements("elements", cl::desc("how many of a result's elements are printed"), cl::init(8),
                           cl::cat(category));
 cl::opt<bool> timeSteps("time", cl::desc("print the median time of a step"), cl::cat(category));
+cl::opt<bool> showMemory("memory",
+                         cl::desc("print how many bytes the last step copied, and how often it asked for memory"),
+                         cl::cat(category));
 cl::opt<double> grace("grace", cl::desc("seconds that other ranks have to end after one has failed"), cl::init(2),
                       cl::cat(category));
 cl::opt<std::string> transport("transport", cl::desc("of the runtime: shm, tcp, emulated+shm, ...; absent: its choice"),
@@ -86,6 +89,10 @@ struct Runtime {
   decltype(&braid_last_error) lastError = nullptr;
   decltype(&braid_module_use) use = nullptr;
   decltype(&braid_module_reset) reset = nullptr;
+  decltype(&braid_module_alloc) allocate = nullptr;
+  decltype(&braid_module_free) release = nullptr;
+  decltype(&braid_module_copied) copied = nullptr;
+  decltype(&braid_module_allocated) allocated = nullptr;
 
   std::string load(const std::string &path) {
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -97,7 +104,9 @@ struct Runtime {
     };
     bool all = find(create, "braid_comm_create") && find(rank, "braid_comm_rank") &&
                find(destroy, "braid_comm_destroy") && find(lastError, "braid_last_error") &&
-               find(use, "braid_module_use") && find(reset, "braid_module_reset");
+               find(use, "braid_module_use") && find(reset, "braid_module_reset") &&
+               find(allocate, "braid_module_alloc") && find(release, "braid_module_free") &&
+               find(copied, "braid_module_copied") && find(allocated, "braid_module_allocated");
     return all ? "" : path + ": not Braid's runtime, or of another release";
   }
 };
@@ -114,6 +123,7 @@ std::string readRunOptions(const Program &program, RunOptions &options) {
   options.allRanks = allRanks;
   options.elements = elements;
   options.time = timeSteps;
+  options.memory = showMemory;
   unsigned index;
   std::string rest;
   auto limit = [](size_t count, const char *what) {
@@ -209,6 +219,10 @@ int main(int argc, char **argv) {
     if (runtime.create(&commOptions, &comm) != BRAID_OK || runtime.rank(comm, &rank, &ranks) != BRAID_OK)
       return failure(runtime.lastError(), 70);
     runtime.use(comm);
+    options.allocate = runtime.allocate;
+    options.release = runtime.release;
+    options.copied = runtime.copied;
+    options.allocated = runtime.allocated;
     std::string error = runSteps(*program, options, rank, ranks);
     if (!error.empty())
       return failure("rank " + llvm::Twine(rank) + ": " + error, 1);

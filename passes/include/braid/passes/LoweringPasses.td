@@ -39,9 +39,15 @@ def BraidToRuntime : Pass<"braid-to-runtime", "::mlir::ModuleOp"> {
     call for each tensor, and the launch; `braid.finish` becomes one. What does not change between executions (kind, type,
     groups, algorithm) is a constant global, and the runtime plans each site once.
 
+    Tensors of several element types in one launch travel as bytes. All buffers become memory of the runtime, which keeps it
+    for the next step; those that a launch may touch are memory that its peers reach without copies. Each public function
+    starts by telling the runtime all sites when the program is new, so that ranks with different programs find out before
+    they run.
+
     Buffers have to be contiguous.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def BraidExpandCopies : Pass<"braid-expand-copies", "::mlir::func::FuncOp"> {

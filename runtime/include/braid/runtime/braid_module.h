@@ -1,15 +1,15 @@
 /*===- braid_module.h - what a compiled module calls -----------------------------------------------------------------===
  *
  * A thin layer over braid_rt.h for code that braid-opt lowered. Each launch in the program is a *site*, described by
- * constant words. A site is planned when it is first executed, and again only for other sizes or while it is still in flight:
- * its operations are persistent. Communicators of groups are made when they are first used, in program order, which is the same on all
- * ranks.
+ * constant words. When a program is entered for the first time its ranks compare their sites, and make the communicators of
+ * groups. A site is planned when it is first executed, and again only for other sizes or while it is still in flight: its
+ * operations are persistent, and work on the program's own buffers, wherever these are this time.
  *
- * All arguments are 64-bit words, pointers too, so that compiled code needs no types of its own.
+ * Arguments are 64-bit words, so that compiled code needs no types of its own.
  *
- * Words of a site: version (1), number, collective, type, reduction, root, peer, tag, channels, chunks (as in braid_rt.h), the
- * number of groups, of ids in all groups, and of pairs; then the size of each group, the ids, and source and target of each
- * pair. No group at all: all ranks of the program.
+ * Words of a site: version (2), number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation (as in
+ * braid_rt.h), the number of groups, of ids in all groups, and of pairs; then the size of each group, the ids, and source and
+ * target of each pair. No group at all: all ranks of the program.
  *===----------------------------------------------------------------------------------------------------------------===*/
 #ifndef BRAID_RUNTIME_BRAID_MODULE_H
 #define BRAID_RUNTIME_BRAID_MODULE_H
@@ -24,6 +24,11 @@ struct braid_comm;
 
 /* --- for compiled code ------------------------------------------------------------------------------------------- */
 
+/* 1 when the program that `key` stands for is entered for the first time; then come all its sites, in program order, and the
+ * comparison with the other ranks. */
+int64_t braid_module_open(int64_t key);
+void braid_module_site(int64_t site, int64_t algorithm, int64_t name);
+void braid_module_agree(void);
 /* Begins a call of the site. `algorithm` and `name` may be null. */
 int64_t braid_module_begin(int64_t site, int64_t algorithm, int64_t name);
 /* One tensor of the call: addresses (0: none), counts of elements, and how many blocks lie one after another before the
@@ -33,6 +38,10 @@ void braid_module_tensor(int64_t call, int64_t send, int64_t receive, int64_t se
 void braid_module_launch(int64_t call);
 void braid_module_finish(int64_t call);
 int64_t braid_module_rank(void);
+/* Memory that is kept for the next step when it is freed. `site`: one that touches it, whose peers shall reach it without
+ * copies; 0: no collective does; 1: any of all ranks. */
+void *braid_module_alloc(int64_t bytes, int64_t site);
+void braid_module_free(void *memory);
 
 /* --- for the program that runs a module ---------------------------------------------------------------------------- */
 
@@ -44,7 +53,13 @@ typedef void (*braid_module_error)(const char *message);
 void braid_module_on_error(braid_module_error handler);
 /* Operations planned so far: grows only when a site is executed for the first time or with other sizes. */
 int64_t braid_module_planned(void);
-/* Gives everything back: operations, communicators of groups, buffers, and the communicator if it was made here. */
+/* Bytes copied so far because of where they lie: operands that peers can't reach (what the program does not allocate by
+ * braid_module_alloc), and blocks of tensors that are cut or concatenated along another dimension than the first. */
+int64_t braid_module_copied(void);
+/* Times that braid_module_alloc had to ask for memory: does not grow from the second step on. */
+int64_t braid_module_allocated(void);
+/* Gives everything back: operations, communicators of groups, buffers, and the communicator if it was made here. Results of
+ * an entry function belong to the caller until braid_module_free, which comes before this. */
 void braid_module_reset(void);
 
 #ifdef __cplusplus

@@ -126,6 +126,10 @@ typedef struct braid_op_options {
   const char *algorithm;    /* of the registry ("ring", ...); NULL: the plan's default */
   int32_t channels, chunks; /* 0: the algorithm's default */
   const char *name;         /* for errors and timelines */
+  /* Reductions: the type that values are combined in, plus one (BRAID_F32 + 1); 0: that of the elements. Of the same class
+   * and at least as wide. Operands are converted to it, messages carry it, results are rounded once, at the end: bits are
+   * those of the same collective on converted tensors, as XLA's AllReducePromotion has it. */
+  int32_t accumulation;
 } braid_op_options;
 
 const char *braid_last_error(void); /* of this thread; valid until its next call */
@@ -149,6 +153,9 @@ void *braid_alloc(braid_comm *comm, size_t bytes);
 void braid_free(braid_comm *comm, void *memory);
 
 braid_status braid_op_plan(braid_comm *comm, const braid_op_options *options, braid_op **op);
+/* Other buffers of the same sizes for an operation that is not in flight, in the order of the plan. A rank may do this on
+ * its own; the last few sets of buffers are remembered, so that buffers that take turns cost nothing. */
+braid_status braid_op_rebind(braid_op *op, const braid_buffer *buffers, size_t count);
 braid_status braid_op_start(braid_op *op);
 braid_status braid_op_wait(braid_op *op); /* drives progress itself */
 braid_status braid_op_test(braid_op *op, int32_t *done);

@@ -1,0 +1,39 @@
+//===- Site.cpp - a launch of a compiled module, as its constant words say ----------------------------------------===//
+#include "module/Site.h"
+#include "reduce/Reduce.h"
+
+namespace braid::runtime::module {
+
+Site::Site(const int64_t *words, const char *algorithm, const char *name)
+    : number(words[1]), collective(words[2]), type(words[3]), reduction(words[4]), root(words[5]), peer(words[6]),
+      tag(words[7]), channels(words[8]), chunks(words[9]), accumulation(words[10]),
+      algorithm(algorithm ? algorithm : ""), name(name ? name : "site " + std::to_string(words[1])) {
+  if (words[0] != 2)
+    fail("module: site words of version " + std::to_string(words[0]) + ", expected 2: compiled by another release");
+  const int64_t *next = words + 14, *ids = next + words[11];
+  for (int64_t group = 0; group < words[11]; ++group) {
+    groups.emplace_back(ids, ids + next[group]);
+    ids += next[group];
+  }
+  pairs.assign(ids, ids + 2 * words[13]);
+  hash = 0xcbf29ce484222325ull; // FNV-1a
+  auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x100000001b3ull; };
+  for (const int64_t *word = words + 2; word < ids + 2 * words[13]; ++word)
+    mix(uint64_t(*word));
+  for (char letter : this->algorithm)
+    mix(uint64_t(letter));
+}
+
+std::string Site::describe() const {
+  std::string text = name + " (";
+  if (collective == BRAID_ALL_REDUCE || collective == BRAID_REDUCE_SCATTER || collective == BRAID_REDUCE)
+    text += std::string(runtime::name(braid_reduction(reduction))) + " of ";
+  text += runtime::name(braid_type(type));
+  if (groups.size() > 1)
+    text += ", " + std::to_string(groups.size()) + " groups";
+  if (!algorithm.empty())
+    text += " by " + algorithm;
+  return text + ")";
+}
+
+} // namespace braid::runtime::module

@@ -1,0 +1,121 @@
+//===- Convert.cpp - values of one element type in another --------------------------------------------------------===//
+//
+// Floats through double, which holds all of them exactly, and rounded once; integers modulo 2^bits.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "reduce/Arithmetic.h"
+#include "reduce/Reduce.h"
+#include <cstring>
+
+namespace braid::runtime {
+
+namespace {
+
+using namespace arithmetic;
+
+template <typename T> double valueOf(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return x;
+  else
+    return x.value();
+}
+
+/// To the nearest f32 whose last bit is odd, unless exact. Rounding that to fewer bits is rounding once: f32 has more than two
+/// bits to spare (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57(4), 2008).
+float toOdd(double value) {
+  float near = float(value);
+  uint32_t bits = bitsAs<uint32_t>(near);
+  if (double(near) == value || value != value || (bits & 1))
+    return near;
+  bool below = (near < 0 ? -double(near) : double(near)) < (value < 0 ? -value : value);
+  return bitsAs<float>(below ? bits | 1 : bits - 1);
+}
+
+template <typename To, typename From> void loop(void *dst, const void *src, size_t count) {
+  To *to = static_cast<To *>(dst);
+  const From *from = static_cast<const From *>(src);
+  for (size_t i = 0; i < count; ++i)
+    if constexpr (std::is_integral_v<To>)
+      to[i] = To(from[i]);
+    else if constexpr (std::is_floating_point_v<To>)
+      to[i] = To(valueOf(from[i]));
+    else
+      to[i] = To::round(toOdd(valueOf(from[i])));
+}
+
+using Loop = void (*)(void *, const void *, size_t);
+
+template <typename To> Loop fromFloat(braid_type from) {
+  switch (from) {
+  case BRAID_F8E4M3FN:
+    return loop<To, F8E4M3FN>;
+  case BRAID_F8E5M2:
+    return loop<To, F8E5M2>;
+  case BRAID_F16:
+    return loop<To, F16>;
+  case BRAID_BF16:
+    return loop<To, BF16>;
+  case BRAID_F32:
+    return loop<To, float>;
+  default:
+    return loop<To, double>;
+  }
+}
+
+/// Of signed or of unsigned integers, by the width of the source.
+template <typename To> Loop fromInteger(braid_type from) {
+  constexpr bool isSigned = std::is_signed_v<To>;
+  switch (sizeOf(from)) {
+  case 1:
+    return loop<To, std::conditional_t<isSigned, int8_t, uint8_t>>;
+  case 2:
+    return loop<To, std::conditional_t<isSigned, int16_t, uint16_t>>;
+  case 4:
+    return loop<To, std::conditional_t<isSigned, int32_t, uint32_t>>;
+  default:
+    return loop<To, std::conditional_t<isSigned, int64_t, uint64_t>>;
+  }
+}
+
+Loop loopOf(braid_type to, braid_type from) {
+  switch (to) {
+  case BRAID_I8:
+    return fromInteger<int8_t>(from);
+  case BRAID_I16:
+    return fromInteger<int16_t>(from);
+  case BRAID_I32:
+    return fromInteger<int32_t>(from);
+  case BRAID_I64:
+    return fromInteger<int64_t>(from);
+  case BRAID_U8:
+    return fromInteger<uint8_t>(from);
+  case BRAID_U16:
+    return fromInteger<uint16_t>(from);
+  case BRAID_U32:
+    return fromInteger<uint32_t>(from);
+  case BRAID_U64:
+    return fromInteger<uint64_t>(from);
+  case BRAID_F8E4M3FN:
+    return fromFloat<F8E4M3FN>(from);
+  case BRAID_F8E5M2:
+    return fromFloat<F8E5M2>(from);
+  case BRAID_F16:
+    return fromFloat<F16>(from);
+  case BRAID_BF16:
+    return fromFloat<BF16>(from);
+  case BRAID_F32:
+    return fromFloat<float>(from);
+  default:
+    return fromFloat<double>(from);
+  }
+}
+
+} // namespace
+
+void convert(braid_type to, void *dst, braid_type from, const void *src, size_t count) {
+  if (to == from)
+    std::memcpy(dst, src, count * sizeOf(to));
+  else
+    loopOf(to, from)(dst, src, count);
+}
+
+} // namespace braid::runtime
