@@ -59,7 +59,7 @@ public:
         return {nothingToDo()};
     }
     for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
-      if (!algorithm.serves(spec.kind, size))
+      if (algorithm.needs != algorithms::Needs::Nothing || !algorithm.serves(spec.kind, size))
         continue;
       bool tree = algorithm.name.find("tree") != std::string::npos;
       bool pipelined = tree || spec.kind == CollectiveKind::Broadcast;

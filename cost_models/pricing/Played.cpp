@@ -28,7 +28,8 @@ PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, Colle
       continue;
     longestChain = std::max(longestChain, algorithm.steps(kind, n, settings));
     for (int i = 0; i < n; ++i)
-      programs[group[i]] = {&group, algorithm.program(kind, n, i, settings)};
+      programs[group[i]] = {&group, algorithm.program(kind, n, i, settings),
+                            i * int(groups.size()) + int(&group - groups.data())};
   }
 }
 
@@ -41,7 +42,7 @@ int64_t PlayedCollective::messages() const {
   int64_t count = 0;
   for (const PlayedRank &rank : programs)
     for (const algorithms::Step &step : rank.program.steps)
-      count += step.action == algorithms::Action::Send;
+      count += step.action == algorithms::Action::Send && !step.more;
   return count;
 }
 

@@ -1,6 +1,6 @@
 //===- Player.cpp - step programs as events on links ------------------------------------------------------------===//
 //
-// Events are handled in the order of (time, rank, number of the event), so a run is a function of its input. A message
+// Events are handled in the order of (time, turn of the rank, number of the event), so a run is a function of its input. A message
 // is one event per link and one for its delivery. A rank reduces one chunk at a time: its lanes share its reducer.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "pricing/Player.h"
@@ -37,14 +37,14 @@ struct Message {
 struct Event {
   enum Kind : int { Arrival, Delivery, Resume };
   double time;
-  int rank;
+  int turn;
   uint64_t number;
   Kind kind;
   int index;                             ///< message, or lane
   bool operator<(const Event &o) const { // std::priority_queue puts the largest first
     if (time != o.time)
       return time > o.time;
-    return rank != o.rank ? rank > o.rank : number > o.number;
+    return turn != o.turn ? turn > o.turn : number > o.number;
   }
 };
 
@@ -88,7 +88,9 @@ public:
   }
 
 private:
-  void push(double time, int rank, Event::Kind kind, int index) { events.push({time, rank, number++, kind, index}); }
+  void push(double time, int rank, Event::Kind kind, int index) {
+    events.push({time, ranks[rank].turn, number++, kind, index});
+  }
 
   double bytesOf(const Lane &lane, const Step &step) const {
     const algorithms::StepProgram &program = ranks[lane.rank].program;
@@ -110,6 +112,14 @@ private:
     return waiting[lane].back();
   }
 
+  /// Steps of the message that the lane's next step begins.
+  static size_t messageLength(const Lane &lane) {
+    size_t length = 1;
+    while (lane.steps[lane.next + length - 1]->more)
+      ++length;
+    return length;
+  }
+
   /// Executes steps of a lane from `time` on, until it waits or is busy.
   void advance(int index, double time) {
     Lane &lane = lanes[index];
@@ -117,9 +127,10 @@ private:
     while (lane.next < lane.steps.size()) {
       const Step &step = *lane.steps[lane.next];
       int peer = (*ranks[lane.rank].group)[step.peer];
+      size_t length = messageLength(lane);
       if (step.action == Action::Send) {
-        send(lane, step, peer, time);
-        ++lane.next;
+        send(lane, length, peer, time);
+        lane.next += length;
         continue;
       }
       if (step.action != Action::Combine) {
@@ -131,22 +142,27 @@ private:
         --box.count;
       }
       lane.waitsFor = -1;
-      ++lane.next;
-      if (step.action != Action::Receive && options.reduction.value > 0) {
+      double reduced = 0;
+      for (size_t i = 0; i < length; ++i)
+        if (lane.steps[lane.next + i]->action != Action::Receive)
+          reduced += bytesOf(lane, *lane.steps[lane.next + i]);
+      lane.next += length;
+      if (reduced > 0 && options.reduction.value > 0) {
         double &free = reducerFree[lane.rank];
-        free = std::max(free, time) + bytesOf(lane, step) / options.reduction.value;
+        free = std::max(free, time) + reduced / options.reduction.value;
         push(free, lane.rank, Event::Resume, index);
         return;
       }
     }
   }
 
-  void send(Lane &lane, const Step &step, int peer, double time) {
+  void send(Lane &lane, size_t length, int peer, double time) {
     Message message;
     message.source = lane.rank;
     message.path = network.topology.path(network.deviceOf[lane.rank], network.deviceOf[peer]);
     message.targetLane = peer * channels + lane.channel;
-    message.bytes = bytesOf(lane, step);
+    for (size_t i = 0; i < length; ++i)
+      message.bytes += bytesOf(lane, *lane.steps[lane.next + i]);
     if (options.excess)
       message.excess = options.excess(lane.rank, peer, uint64_t(lane.channel) << 32 | lane.sent).value;
     ++lane.sent;

@@ -1,7 +1,7 @@
 //===- Player.h - step programs as events on links --------------------------------------------------------------===//
 //
 // The link rule: a message takes its links in order, cut-through; on each it starts when the link direction is free
-// (arrival order, ties by rank) and it has started on the one before (plus that link's latency), and holds it bytes /
+// (arrival order, ties by place in the group, then by group) and it has started on the one before (plus that link's latency), and holds it bytes /
 // bandwidth.
 //
 //   link 1   |==== message ====|                      holds the link bytes / bandwidth
@@ -30,6 +30,8 @@ struct PlayedNetwork {
 struct PlayedRank {
   const std::vector<int> *group = nullptr; ///< index in the group -> rank
   algorithms::StepProgram program;
+  int turn =
+      0; ///< who is first of those that arrive at once: the place in the group, not the name, so that names don't matter
 };
 
 struct PlayOptions {

@@ -1,4 +1,4 @@
-//===- BinomialTree.cpp - broadcast, reduce, gather and scatter on a binomial tree -------------------------------===//
+//===- BinomialTree.cpp - broadcast, reduce, gather, scatter, all_reduce and barrier on a binomial tree ---------===//
 //
 // With v = (rank - root) mod n: the parent of v is v without its lowest set bit, its children are v + 2^j for all 2^j
 // below that bit (root: all), as far as they are below n. v and its descendants are v .. v + lowbit(v) - 1, cut at n:
@@ -10,6 +10,7 @@
 //   reduce     combine the children's sums, the smallest subtree first, send to the parent; S segments
 //   gather     receive each child's blocks, then send all blocks of the subtree to the parent
 //   scatter    receive the blocks of the subtree, then send each child its own
+//   all_reduce, barrier   reduce to rank 0, then broadcast from it
 //
 // With k channels the buffer has k S chunks (broadcast, reduce) or n blocks of k chunks (gather, scatter). Blocks that
 // wrap around rank n - 1, and those of more than one channel, travel in several messages.
@@ -17,6 +18,8 @@
 //                      steps (chain of messages)   chunks on the wire                  bytes sent per rank, buffer of m
 //   broadcast, reduce  floor(log2 n)               k S (n-1)                           at most m floor(log2 n), or m
 //   gather, scatter    floor(log2 n)               k x sum of the ones in v, v < n     at most m/2 and a block
+//   all_reduce         2 floor(log2 n)             2 k S (n-1)                         at most m (floor(log2 n) + 1)
+//   barrier            2 floor(log2 n)             2 (n-1)                             0
 //
 // Worked example, reduce, n = 4, root 0:  rank 3 sends d to 2, which sends c+d to 0; rank 1 sends b. 0: (b+a) + (d+c).
 //===------------------------------------------------------------------------------------------------------------===//
@@ -26,17 +29,18 @@ namespace braid::algorithms {
 
 static bool serves(Collective collective, int ranks) {
   return ranks >= 1 && (collective == Collective::Broadcast || collective == Collective::Reduce ||
-                        collective == Collective::Gather || collective == Collective::Scatter);
+                        collective == Collective::Gather || collective == Collective::Scatter ||
+                        collective == Collective::AllReduce || collective == Collective::Barrier);
 }
 
 namespace {
 
 /// One rank's place in the tree, and its program as it grows.
-struct Builder {
+struct Place {
   StepProgram &program;
   int v, root, span; ///< span: descendants with itself, if none were cut; the root: a power of two >= n
 
-  Builder(StepProgram &program, int rank, int root) : program(program), root(root) {
+  Place(StepProgram &program, int rank, int root) : program(program), root(root) {
     int n = program.ranks;
     v = (rank - root + n) % n;
     span = v & -v;
@@ -70,49 +74,71 @@ struct Builder {
 
 } // namespace
 
+/// Whole segments up to the root.
+static void reduce(Place &tree, int segments) {
+  int k = tree.program.channels;
+  for (int segment = 0; segment < segments; ++segment)
+    for (int channel = 0; channel < k; ++channel) {
+      int chunk = channel * segments + segment;
+      for (int bit = 1; bit < tree.span; bit *= 2)
+        if (tree.hasChild(bit))
+          tree.whole(Action::ReceiveReduce, tree.v + bit, chunk, channel);
+      if (tree.v > 0)
+        tree.whole(Action::Send, tree.parent(), chunk, channel);
+    }
+}
+
+/// Whole segments down from the root.
+static void broadcast(Place &tree, int segments) {
+  int k = tree.program.channels;
+  for (int segment = 0; segment < segments; ++segment)
+    for (int channel = 0; channel < k; ++channel) {
+      int chunk = channel * segments + segment;
+      if (tree.v > 0)
+        tree.whole(Action::Receive, tree.parent(), chunk, channel);
+      for (int bit = tree.span / 2; bit >= 1; bit /= 2)
+        if (tree.hasChild(bit))
+          tree.whole(Action::Send, tree.v + bit, chunk, channel);
+    }
+}
+
+static void gather(Place &tree) {
+  for (int bit = 1; bit < tree.span; bit *= 2)
+    if (tree.hasChild(bit))
+      tree.blocks(Action::Receive, tree.v + bit, tree.v + bit, bit);
+  if (tree.v > 0)
+    tree.blocks(Action::Send, tree.parent(), tree.v, tree.span);
+}
+
+static void scatter(Place &tree) {
+  if (tree.v > 0)
+    tree.blocks(Action::Receive, tree.parent(), tree.v, tree.span);
+  for (int bit = tree.span / 2; bit >= 1; bit /= 2)
+    if (tree.hasChild(bit))
+      tree.blocks(Action::Send, tree.v + bit, tree.v + bit, bit);
+}
+
+static bool isRooted(Collective collective) {
+  return collective != Collective::AllReduce && collective != Collective::Barrier;
+}
+
 static StepProgram program(Collective collective, int ranks, int rank, const StepOptions &options) {
   StepProgram result;
-  int k = options.channels, S = options.segments;
-  bool blocks = collective == Collective::Gather || collective == Collective::Scatter;
+  bool barrier = collective == Collective::Barrier;
+  int k = barrier ? 1 : options.channels, S = barrier ? 1 : options.segments;
   result.collective = collective;
   result.ranks = ranks;
   result.channels = k;
-  result.chunks = blocks ? ranks * k : k * S;
-  Builder tree(result, rank, options.root);
-  bool down = collective == Collective::Broadcast || collective == Collective::Scatter;
-  for (int segment = 0; segment < (blocks ? 1 : S); ++segment)
-    for (int channel = 0; channel < (blocks ? 1 : k); ++channel) {
-      int chunk = channel * S + segment;
-      if (down) {
-        if (tree.v > 0) {
-          if (blocks)
-            tree.blocks(Action::Receive, tree.parent(), tree.v, tree.span);
-          else
-            tree.whole(Action::Receive, tree.parent(), chunk, channel);
-        }
-        for (int bit = tree.span / 2; bit >= 1; bit /= 2)
-          if (tree.hasChild(bit)) {
-            if (blocks)
-              tree.blocks(Action::Send, tree.v + bit, tree.v + bit, bit);
-            else
-              tree.whole(Action::Send, tree.v + bit, chunk, channel);
-          }
-        continue;
-      }
-      for (int bit = 1; bit < tree.span; bit *= 2)
-        if (tree.hasChild(bit)) {
-          if (blocks)
-            tree.blocks(Action::Receive, tree.v + bit, tree.v + bit, bit);
-          else
-            tree.whole(Action::ReceiveReduce, tree.v + bit, chunk, channel);
-        }
-      if (tree.v > 0) {
-        if (blocks)
-          tree.blocks(Action::Send, tree.parent(), tree.v, tree.span);
-        else
-          tree.whole(Action::Send, tree.parent(), chunk, channel);
-      }
-    }
+  result.chunks = collective == Collective::Gather || collective == Collective::Scatter ? ranks * k : k * S;
+  Place tree(result, rank, isRooted(collective) ? options.root : 0);
+  if (collective == Collective::Gather)
+    gather(tree);
+  if (collective == Collective::Scatter)
+    scatter(tree);
+  if (collective == Collective::Reduce || !isRooted(collective))
+    reduce(tree, S);
+  if (collective == Collective::Broadcast || !isRooted(collective))
+    broadcast(tree, S);
   return result;
 }
 
@@ -120,12 +146,14 @@ static int64_t steps(Collective collective, int ranks, const StepOptions &option
   int log = 0;
   while (ranks >>= 1)
     ++log;
-  return log;
+  return isRooted(collective) ? log : 2 * log;
 }
 
 static int64_t wireChunks(Collective collective, int ranks, const StepOptions &options) {
   if (collective == Collective::Broadcast || collective == Collective::Reduce)
     return int64_t(options.channels) * options.segments * (ranks - 1);
+  if (!isRooted(collective))
+    return 2 * int64_t(ranks - 1) * (collective == Collective::Barrier ? 1 : options.channels * options.segments);
   int64_t hops = 0;
   for (int v = 1; v < ranks; ++v)
     hops += __builtin_popcount(unsigned(v));

@@ -155,7 +155,10 @@ public:
       return problem;
     chunks = programs[0].chunks;
     channels = programs[0].channels;
-    Expressions all(ranks, chunks);
+    int64_t most = chunks;
+    for (const StepProgram &program : programs)
+      most = std::max<int64_t>(most, program.operandChunks);
+    Expressions all(ranks, most);
     expressions = &all;
     start();
     problem = execute();
@@ -173,43 +176,85 @@ private:
   }
 
   std::string checkShape() const {
-    if (ranks < 1 || int(programs.size()) != ranks)
-      return "expected " + std::to_string(ranks) + " programs, got " + std::to_string(programs.size());
+    int helpers = programs.empty() ? 0 : programs[0].helpers;
+    if (ranks < 1 || helpers < 0 || int(programs.size()) != ranks + helpers)
+      return "expected " + std::to_string(ranks + helpers) + " programs, got " + std::to_string(programs.size());
     const StepProgram &first = programs[0];
-    if (first.chunks < 1 || first.channels < 1)
+    if ((first.chunks < 1 && !first.ragged()) || first.channels < 1)
       return "rank 0: expected at least one chunk and one channel";
     bool blocks = collective == Collective::ReduceScatter || collective == Collective::AllGather ||
                   collective == Collective::AllToAll || collective == Collective::Gather ||
                   collective == Collective::Scatter;
-    if (blocks && first.chunks % ranks != 0)
+    if (blocks && first.chunks % ranks != 0 && !first.ragged())
       return "rank 0: expected a multiple of " + std::to_string(ranks) + " chunks, got " + std::to_string(first.chunks);
-    for (int rank = 0; rank < ranks; ++rank) {
-      const StepProgram &program = programs[rank];
-      if (program.collective != collective || program.ranks != ranks || program.chunks != first.chunks ||
-          program.channels != first.channels)
-        return "rank " + std::to_string(rank) +
-               ": the program is of another collective, size, or number of chunks or channels";
-      std::vector<int> owner(program.chunks, -1); // channel that uses the chunk
-      for (size_t i = 0; i < program.steps.size(); ++i) {
-        const Step &step = program.steps[i];
-        if (step.action == Action::Combine && step.peer != rank)
-          return at(rank, int(i)) + ": expected the rank itself as peer of a combination of its own operand, got " +
-                 std::to_string(step.peer);
-        if (step.action != Action::Combine && (step.peer < 0 || step.peer >= ranks || step.peer == rank))
-          return at(rank, int(i)) + ": expected another rank below " + std::to_string(ranks) + " as peer, got " +
-                 std::to_string(step.peer);
-        if (step.channel < 0 || step.channel >= program.channels)
-          return at(rank, int(i)) + ": expected a channel below " + std::to_string(program.channels) + ", got " +
-                 std::to_string(step.channel);
-        if (step.count < 1 || step.chunk < 0 || step.chunk > program.chunks - step.count)
-          return at(rank, int(i)) + ": expected chunks below " + std::to_string(program.chunks) + ", got " +
-                 std::to_string(step.count) + " from " + std::to_string(step.chunk) + " on";
-        for (int c = step.chunk; c < step.chunk + step.count; ++c) {
-          if (owner[c] >= 0 && owner[c] != step.channel)
-            return at(rank, int(i)) + ": chunk " + std::to_string(c) + " is used by channels " +
-                   std::to_string(owner[c]) + " and " + std::to_string(step.channel) + ", which are not ordered";
-          owner[c] = step.channel;
-        }
+    if (first.ragged() != !options.counts.empty() ||
+        (first.ragged() &&
+         (collective != Collective::AllToAll || options.counts.size() != size_t(ranks) * size_t(ranks) || helpers)))
+      return "rank 0: expected a ragged program for an all_to_all with counts of all pairs, and only for it";
+    for (int rank = 0; rank < int(programs.size()); ++rank) {
+      std::string problem = checkProgram(rank);
+      if (!problem.empty())
+        return problem;
+    }
+    return {};
+  }
+
+  /// The shape of one rank's program.
+  std::string checkProgram(int rank) const {
+    const StepProgram &program = programs[rank], &first = programs[0];
+    if (program.collective != collective || program.ranks != ranks || program.helpers != first.helpers ||
+        program.ragged() != first.ragged() || (program.chunks != first.chunks && !first.ragged()) ||
+        program.channels != first.channels)
+      return "rank " + std::to_string(rank) +
+             ": the program is of another collective, size, or number of chunks or channels";
+    if (program.ragged()) {
+      int64_t in = 0, out = 0;
+      for (int other = 0; other < ranks; ++other) {
+        out += options.counts[size_t(rank) * size_t(ranks) + size_t(other)];
+        in += options.counts[size_t(other) * size_t(ranks) + size_t(rank)];
+      }
+      if (program.chunks != in || program.operandChunks != out)
+        return "rank " + std::to_string(rank) + ": expected " + std::to_string(out) + " chunks to give and " +
+               std::to_string(in) + " to get, got " + std::to_string(program.operandChunks) + " and " +
+               std::to_string(program.chunks);
+    }
+    for (int like : program.scratch)
+      if (like < 0 || like >= program.chunks)
+        return "rank " + std::to_string(rank) + ": expected scratch as large as a chunk of the buffer, got chunk " +
+               std::to_string(like);
+    std::vector<int> owner(program.own(0), -1); // channel that uses the chunk
+    for (size_t i = 0; i < program.steps.size(); ++i) {
+      const Step &step = program.steps[i];
+      if (step.action == Action::Combine && step.peer != rank)
+        return at(rank, int(i)) + ": expected the rank itself as peer of a combination of its own operand, got " +
+               std::to_string(step.peer);
+      if (step.action != Action::Combine && (step.peer < 0 || step.peer >= int(programs.size()) || step.peer == rank))
+        return at(rank, int(i)) + ": expected another rank below " + std::to_string(programs.size()) +
+               " as peer, got " + std::to_string(step.peer);
+      if (step.channel < 0 || step.channel >= program.channels)
+        return at(rank, int(i)) + ": expected a channel below " + std::to_string(program.channels) + ", got " +
+               std::to_string(step.channel);
+      // Sends may read the operand, combinations are with it.
+      int end = step.action == Action::Send      ? program.end()
+                : step.action == Action::Combine ? program.chunks
+                                                 : program.own(0);
+      if (step.count < 1 || step.chunk < 0 || step.chunk > end - step.count)
+        return at(rank, int(i)) + ": expected chunks below " + std::to_string(end) + ", got " +
+               std::to_string(step.count) + " from " + std::to_string(step.chunk) + " on";
+      int last = step.chunk + step.count - 1;
+      if ((step.chunk < program.chunks) != (last < program.chunks) || program.isOwn(step.chunk) != program.isOwn(last))
+        return at(rank, int(i)) + ": expected chunks of the buffer, of scratch or of the operand, got some of each";
+      if (step.more) {
+        const Step *next = i + 1 < program.steps.size() ? &program.steps[i + 1] : nullptr;
+        if (step.action == Action::Combine || !next || next->peer != step.peer || next->channel != step.channel ||
+            (next->action == Action::Send) != (step.action == Action::Send) || next->action == Action::Combine)
+          return at(rank, int(i)) + ": expected the rest of the message in the next step";
+      }
+      for (int c = step.chunk; c < step.chunk + step.count && c < program.own(0); ++c) {
+        if (owner[c] >= 0 && owner[c] != step.channel)
+          return at(rank, int(i)) + ": chunk " + std::to_string(c) + " is used by channels " +
+                 std::to_string(owner[c]) + " and " + std::to_string(step.channel) + ", which are not ordered";
+        owner[c] = step.channel;
       }
     }
     return {};
@@ -217,29 +262,36 @@ private:
 
   /// What each rank holds before the first step.
   void start() {
-    buffers.assign(ranks, std::vector<Value>(chunks, nothing));
-    int64_t perBlock = chunks / ranks;
-    for (int rank = 0; rank < ranks; ++rank)
-      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    int64_t perBlock = std::max<int64_t>(1, chunks / ranks);
+    buffers.resize(programs.size());
+    operands.resize(programs.size());
+    for (int rank = 0; rank < int(programs.size()); ++rank) {
+      const StepProgram &program = programs[rank];
+      std::vector<Value> &operand = operands[rank];
+      operand.assign(program.end() - program.own(0), nothing);
+      for (int64_t chunk = 0; chunk < int64_t(operand.size()); ++chunk) {
         bool fromRoot = collective == Collective::Broadcast || collective == Collective::Scatter;
         bool ownBlock = collective == Collective::AllGather || collective == Collective::Gather;
-        bool has = ownBlock ? chunk / perBlock == rank : fromRoot ? rank == options.root : true;
+        bool has = rank < ranks && (ownBlock ? chunk / perBlock == rank : fromRoot ? rank == options.root : true);
         if (has)
-          buffers[rank][chunk] = expressions->leaf(rank, chunk);
+          operand[chunk] = expressions->leaf(rank, chunk);
       }
-    operands = buffers;
+      buffers[rank].assign(program.own(0), nothing);
+      if (!program.ragged())
+        std::copy(operand.begin(), operand.end(), buffers[rank].begin());
+    }
     lanes.clear();
-    for (int rank = 0; rank < ranks; ++rank)
+    for (int rank = 0; rank < int(programs.size()); ++rank)
       for (int channel = 0; channel < channels; ++channel)
         lanes.push_back({rank, channel, {}, 0});
-    for (int rank = 0; rank < ranks; ++rank)
+    for (int rank = 0; rank < int(programs.size()); ++rank)
       for (size_t i = 0; i < programs[rank].steps.size(); ++i)
         lanes[int64_t(rank) * channels + programs[rank].steps[i].channel].steps.push_back(int(i));
   }
 
   /// Of the messages from `source` to `target` on `channel`.
   int64_t queueKey(int source, int target, int channel) const {
-    return (int64_t(source) * ranks + target) * channels + channel;
+    return (int64_t(source) * int64_t(programs.size()) + target) * channels + channel;
   }
 
   std::string execute() {
@@ -251,11 +303,12 @@ private:
       ready.pop_back();
       while (lane.next < lane.steps.size()) {
         const Step &step = programs[lane.rank].steps[lane.steps[lane.next]];
-        std::vector<Value> &buffer = buffers[lane.rank];
+        size_t length = messageLength(lane);
         if (step.action == Action::Send) {
-          auto first = buffer.begin() + step.chunk;
-          queues[queueKey(lane.rank, step.peer, lane.channel)].push_back(
-              {std::vector<Value>(first, first + step.count), lane.steps[lane.next]});
+          Message message{{}, lane.steps[lane.next]};
+          for (size_t i = 0; i < length; ++i)
+            read(lane.rank, programs[lane.rank].steps[lane.steps[lane.next + i]], message.values);
+          queues[queueKey(lane.rank, step.peer, lane.channel)].push_back(std::move(message));
           ready.push_back(int64_t(step.peer) * channels + lane.channel); // it may be what the peer waits for
         } else if (step.action == Action::Combine) {
           std::string problem = combineOwn(lane, step);
@@ -267,11 +320,11 @@ private:
             break;
           Message message = std::move(queue->second.front());
           queue->second.pop_front();
-          std::string problem = take(lane, step, message);
+          std::string problem = take(lane, length, message);
           if (!problem.empty())
             return problem;
         }
-        ++lane.next;
+        lane.next += length;
       }
     }
     for (const Lane &lane : lanes)
@@ -291,20 +344,43 @@ private:
     return {};
   }
 
-  std::string take(const Lane &lane, const Step &step, const Message &message) {
-    std::string where = at(lane.rank, lane.steps[lane.next]);
-    if (int(message.values.size()) != step.count)
-      return where + ": expected " + std::to_string(step.count) + " chunks from rank " + std::to_string(step.peer) +
-             ", got " + std::to_string(message.values.size()) + " of its step " + std::to_string(message.step);
-    for (int i = 0; i < step.count; ++i) {
-      Value &mine = buffers[lane.rank][step.chunk + i];
-      if (step.action == Action::ReceiveReduce) {
-        if (mine == nothing || message.values[i] == nothing)
-          return where + ": expected two operands to combine in chunk " + std::to_string(step.chunk + i) +
-                 ", got nothing " + (mine == nothing ? "here" : "from rank " + std::to_string(step.peer));
-        mine = expressions->sum(message.values[i], mine);
-      } else {
-        mine = message.values[i];
+  /// Steps of the message that the lane's next step begins.
+  size_t messageLength(const Lane &lane) const {
+    const std::vector<Step> &steps = programs[lane.rank].steps;
+    size_t length = 1;
+    while (steps[lane.steps[lane.next + length - 1]].more)
+      ++length;
+    return length;
+  }
+
+  /// Adds the values that a send reads.
+  void read(int rank, const Step &step, std::vector<Value> &values) const {
+    const StepProgram &program = programs[rank];
+    for (int c = step.chunk; c < step.chunk + step.count; ++c)
+      values.push_back(program.isOwn(c) ? operands[rank][c - program.own(0)] : buffers[rank][c]);
+  }
+
+  std::string take(const Lane &lane, size_t length, const Message &message) {
+    const std::vector<Step> &steps = programs[lane.rank].steps;
+    size_t expected = 0, next = 0;
+    for (size_t i = 0; i < length; ++i)
+      expected += size_t(steps[lane.steps[lane.next + i]].count);
+    int peer = steps[lane.steps[lane.next]].peer;
+    if (message.values.size() != expected)
+      return at(lane.rank, lane.steps[lane.next]) + ": expected " + std::to_string(expected) + " chunks from rank " +
+             std::to_string(peer) + ", got " + std::to_string(message.values.size()) + " of its step " +
+             std::to_string(message.step);
+    for (size_t i = 0; i < length; ++i) {
+      const Step &step = steps[lane.steps[lane.next + i]];
+      for (int c = step.chunk; c < step.chunk + step.count; ++c, ++next) {
+        Value &mine = buffers[lane.rank][c], theirs = message.values[next];
+        if (theirs == nothing)
+          return at(lane.rank, lane.steps[lane.next + i]) + ": expected a value for chunk " + std::to_string(c) +
+                 ", got nothing from rank " + std::to_string(peer);
+        if (step.action == Action::ReceiveReduce && mine == nothing)
+          return at(lane.rank, lane.steps[lane.next + i]) + ": expected two operands to combine in chunk " +
+                 std::to_string(c) + ", got nothing here";
+        mine = step.action == Action::ReceiveReduce ? expressions->sum(theirs, mine) : theirs;
       }
     }
     return {};
@@ -313,7 +389,7 @@ private:
   /// Follows who waits for whom, from a lane that is stuck.
   std::string deadlock(const Lane &stuck) const {
     std::string text = "deadlock: ";
-    std::vector<char> seen(ranks);
+    std::vector<char> seen(programs.size());
     const Lane *lane = &stuck;
     for (int hops = 0;; ++hops) {
       const Step &step = programs[lane->rank].steps[lane->steps[lane->next]];
@@ -340,7 +416,7 @@ private:
         least = key;
     if (least < 0)
       return {};
-    int64_t source = least / channels / ranks, target = least / channels % ranks;
+    int64_t all = int64_t(programs.size()), source = least / channels / all, target = least / channels % all;
     return at(int(source), queues.at(least).front().step) + ": the message to rank " + std::to_string(target) +
            " is never received";
   }
@@ -358,7 +434,7 @@ private:
                  expressions->text(buffers[rank][0]);
       return {};
     default:
-      return judgeMoves();
+      return programs[0].ragged() ? judgeRagged() : judgeMoves();
     }
   }
 
@@ -383,6 +459,17 @@ private:
                (problem.empty() ? "the additions are associated differently" : problem);
       }
     }
+    return {};
+  }
+
+  std::string judgeRagged() const {
+    std::vector<int64_t> next(ranks); // of each giver, the chunk that comes next
+    for (int rank = 0; rank < ranks; ++rank)
+      for (int64_t giver = 0, chunk = 0; giver < ranks; ++giver)
+        for (int64_t i = 0; i < options.counts[giver * ranks + rank]; ++i, ++chunk)
+          if (Value expected = expressions->leaf(giver, next[giver]++); buffers[rank][chunk] != expected)
+            return atChunk(rank, chunk) + ": expected " + expressions->text(expected) + ", got " +
+                   expressions->text(buffers[rank][chunk]);
     return {};
   }
 
@@ -430,7 +517,7 @@ private:
   const StepOptions &options;
   int64_t chunks = 0, channels = 0;
   Expressions *expressions = nullptr;
-  std::vector<std::vector<Value>> buffers, operands; ///< now, and before the first step
+  std::vector<std::vector<Value>> buffers, operands; ///< buffer and scratch now, and operands
   std::vector<Lane> lanes;
   std::unordered_map<int64_t, std::deque<Message>> queues;
 };

@@ -32,9 +32,25 @@ const char *name(Collective collective) {
 /// With room, so that pointers to algorithms stay.
 static std::vector<Algorithm> &all() {
   static std::vector<Algorithm> *algorithms = [] {
-    auto *list = new std::vector<Algorithm>{ring(),         doubleBinaryTree(), pairwiseExchange(),
-                                            direct(),       naiveExchange(),    twoShot(),
-                                            binomialTree(), dissemination(),    hierarchicalRing()};
+    auto *list = new std::vector<Algorithm>{ring(),
+                                            doubleBinaryTree(),
+                                            pairwiseExchange(),
+                                            direct(),
+                                            naiveExchange(),
+                                            twoShot(),
+                                            binomialTree(),
+                                            dissemination(),
+                                            hierarchicalRing(),
+                                            recursiveDoubling(),
+                                            halvingDoubling(),
+                                            binaryBlocks(),
+                                            bruck(),
+                                            pat(),
+                                            scatterAllGather(),
+                                            pipelinedChain(),
+                                            masterWorker(),
+                                            parameterServer(),
+                                            inNetwork()};
     list->reserve(list->size() + 32);
     return list;
   }();
@@ -53,6 +69,10 @@ void remove(const std::string &name) {
     all().pop_back();
 }
 
+bool granted(const Algorithm &algorithm, const StepOptions &options) {
+  return algorithm.needs == Needs::Nothing || !options.switches.empty();
+}
+
 const Algorithm *find(const std::string &name) {
   for (const Algorithm &algorithm : registry())
     if (algorithm.name == name)
@@ -64,7 +84,7 @@ std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collect
                                   const StepOptions &options) {
   std::vector<StepProgram> all;
   all.reserve(ranks);
-  for (int rank = 0; rank < ranks; ++rank)
+  for (int rank = 0; rank < ranks + (all.empty() ? 0 : all[0].helpers); ++rank)
     all.push_back(algorithm.program(collective, ranks, rank, options));
   return all;
 }

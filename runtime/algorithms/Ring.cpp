@@ -1,18 +1,18 @@
 //===- Ring.cpp - ring all_reduce, reduce_scatter, all_gather and broadcast -------------------------------------===//
 //
-// Each rank sends only to the next one and receives only from the one before (in rank order, cyclically). Optimal in
-// bytes on the wire for any number of ranks; the chain of messages grows with n. (Patarasuk and Yuan, 2009.)
+// Each rank sends only to the next one and receives only from the one before, cyclically, in the order asked for
+// (StepOptions::order; else that of the ranks). Optimal in bytes on the wire for any number of ranks; the chain of messages
+// grows with n. (Patarasuk and Yuan, 2009.)
 //
-// With n ranks and k channels the buffer has n blocks of k chunks; channel j owns chunk j of each block, a ring of its
-// own.
+// With n ranks and k channels the buffer has n blocks of k chunks; channel j owns chunk j of each block, a ring of its own.
+// b(p) is the block of the rank at place p: that rank's own.
 //
-//   reduce_scatter  step s = 0 .. n-2: rank r sends block r-1-s and combines block r-2-s, so that block r is complete
-//   at rank r all_gather      step s = 0 .. n-2: rank r sends block r-s and receives block r-1-s all_reduce      the
-//   one, then the other broadcast       a chain from the root, in k shares of `segments` chunks each; a chunk is passed
-//   on as soon as it is there
+//   reduce_scatter  step s = 0 .. n-2: place p sends b(p-1-s) and combines b(p-2-s), so that b(p) is complete at place p
+//   all_gather      step s = 0 .. n-2: place p sends b(p-s) and receives b(p-1-s)
+//   all_reduce      the one, then the other
+//   broadcast       a chain from the root, in k shares of `segments` chunks each; a chunk is passed on as soon as it is there
 //
-//                   steps (chain of messages)   chunks on the wire, all ranks   bytes sent per rank of a buffer of m
-//                   bytes
+//                   steps (chain of messages)   chunks on the wire, all ranks   bytes sent per rank of a buffer of m bytes
 //   reduce_scatter  n-1                         k n (n-1)                       m (n-1)/n
 //   all_gather      n-1                         k n (n-1)                       m (n-1)/n
 //   all_reduce      2 (n-1)                     2 k n (n-1)                     2 m (n-1)/n
@@ -29,6 +29,7 @@
 // Each sum is made in one order, on the way around the ring, and then copied: all ranks hold the same bytes.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Algorithms.h"
+#include "Order.h"
 
 namespace braid::algorithms {
 
@@ -37,12 +38,13 @@ static bool serves(Collective collective, int ranks) {
                         collective == Collective::AllGather || collective == Collective::Broadcast);
 }
 
-/// n-1 steps in which each rank sends `first` - s and takes the block before that.
-static void turn(StepProgram &program, int rank, int first, Action take) {
+/// n-1 steps in which the rank at `place` sends the block of place `first` - s and takes the one before that.
+static void turn(StepProgram &program, const Order &order, int place, int first, Action take) {
   int n = program.ranks, k = program.channels;
-  int next = (rank + 1) % n, previous = (rank + n - 1) % n;
+  int next = order.rankAt((place + 1) % n), previous = order.rankAt((place + n - 1) % n);
   for (int s = 0; s < n - 1; ++s) {
-    int sent = ((first - s) % n + n) % n, taken = (sent + n - 1) % n;
+    int sentPlace = ((first - s) % n + n) % n;
+    int sent = order.rankAt(sentPlace), taken = order.rankAt((sentPlace + n - 1) % n);
     for (int channel = 0; channel < k; ++channel)
       program.steps.push_back({Action::Send, next, sent * k + channel, 1, channel});
     for (int channel = 0; channel < k; ++channel)
@@ -50,10 +52,10 @@ static void turn(StepProgram &program, int rank, int first, Action take) {
   }
 }
 
-static void chain(StepProgram &program, int rank, const StepOptions &options) {
+static void chain(StepProgram &program, const Order &order, int place, const StepOptions &options) {
   int n = program.ranks;
-  int position = (rank - options.root + n) % n;
-  int next = (rank + 1) % n, previous = (rank + n - 1) % n;
+  int position = (place - order.placeOf(options.root) + n) % n;
+  int next = order.rankAt((place + 1) % n), previous = order.rankAt((place + n - 1) % n);
   for (int segment = 0; segment < options.segments; ++segment)
     for (int channel = 0; channel < options.channels; ++channel) {
       int chunk = channel * options.segments + segment;
@@ -70,14 +72,16 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
   result.ranks = ranks;
   result.channels = options.channels;
   result.chunks = options.channels * (collective == Collective::Broadcast ? options.segments : ranks);
+  Order order(ranks, options);
+  int place = order.placeOf(rank);
   if (collective == Collective::Broadcast) {
-    chain(result, rank, options);
+    chain(result, order, place, options);
     return result;
   }
   if (collective != Collective::AllGather)
-    turn(result, rank, rank - 1, Action::ReceiveReduce);
+    turn(result, order, place, place - 1, Action::ReceiveReduce);
   if (collective != Collective::ReduceScatter)
-    turn(result, rank, rank, Action::Receive);
+    turn(result, order, place, place, Action::Receive);
   return result;
 }
 

@@ -153,6 +153,8 @@ bool Operation::progressLane(size_t index) {
         std::memcpy(step.to, step.mine, step.bytes);
       ++l.out[size_t(step.outbox)].sent;
       pump(index, size_t(step.outbox));
+    } else if (step.kind == PlannedStep::Copy) {
+      std::memcpy(step.to, step.mine, step.bytes);
     } else if (!take(index, step)) {
       return moved;
     }
@@ -217,12 +219,14 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   if (!transport.peek(step.peer, laneNumbers[index], message) || !clear(index, step) || !checkSize(step, message))
     return false;
   if (step.count) {
+    const char *theirs = static_cast<const char *>(message.data) + step.at;
     if (step.kind == PlannedStep::Receive)
-      std::memcpy(step.to, message.data, step.bytes);
+      std::memcpy(step.to, theirs, step.bytes);
     else
-      plan.combine(step.to, message.data, step.mine, step.count);
+      plan.combine(step.to, theirs, step.mine, step.count);
   }
-  transport.accept(step.peer, laneNumbers[index]);
+  if (!step.more)
+    transport.accept(step.peer, laneNumbers[index]);
   if (step.kind == PlannedStep::Reduce)
     if (Clock *clock = transport.clock())
       l.notBefore = clock->reduced(step.bytes);
@@ -230,10 +234,10 @@ bool Operation::take(size_t index, const PlannedStep &step) {
 }
 
 bool Operation::checkSize(const PlannedStep &step, const Message &message) {
-  if (message.bytes == step.bytes)
+  if (message.bytes == step.whole)
     return true;
   comm.fail(BRAID_MISMATCH, request.title() + ", step " + std::to_string(step.number) + ": expected " +
-                                std::to_string(step.bytes) + " bytes from rank " + std::to_string(step.peer) +
+                                std::to_string(step.whole) + " bytes from rank " + std::to_string(step.peer) +
                                 ", got " + std::to_string(message.bytes) + "; do the ranks ask for the same?");
   return false;
 }
@@ -260,7 +264,8 @@ std::string Operation::waitsFor() const {
     if (l.next < plan.lanes[i].steps.size()) {
       const PlannedStep &step = plan.lanes[i].steps[l.next];
       Message message;
-      if (step.kind != PlannedStep::Combine && !transport.peek(step.peer, laneNumbers[i], message))
+      if ((step.kind == PlannedStep::Receive || step.kind == PlannedStep::Reduce) &&
+          !transport.peek(step.peer, laneNumbers[i], message))
         return "step " + std::to_string(step.number) + ": nothing from rank " + std::to_string(step.peer);
     }
     for (size_t o = 0; o < l.out.size(); ++o) {

@@ -14,7 +14,7 @@
 //   - peers cannot reach the operand, and it goes to more than one of them (the transport would copy it for each).
 //
 // Where even results that are passed on would make ranks wait for each other (two that exchange what they have summed so
-// far), such a message is copied when it is sent.
+// far), such a message is copied when it is sent. A message of several runs of chunks is gathered in a buffer of its own.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Plan.h"
 #include "core/ZeroCopy.h"
@@ -49,11 +49,12 @@ public:
     chunksPerBlock = std::max(1, program.chunks / request.blocks);
     size_t es = request.elementBytes;
     perChunk = (tensor.count + size_t(chunksPerBlock) - 1) / size_t(chunksPerBlock);
-    if (perChunk * es >= 512) // whole cache lines, so that no two ranks write one
+    if (perChunk * es >= 512 && !program.ragged()) // whole cache lines, so that no two ranks write one
       perChunk = (perChunk + 64 / es - 1) / (64 / es) * (64 / es);
-    written.assign(size_t(program.chunks), false);
+    written.assign(size_t(program.own(0)), true); // scratch: is where it is
+    std::fill(written.begin(), written.begin() + program.chunks, false);
     scattered.assign(size_t(program.chunks), false);
-    pending.assign(size_t(program.chunks), {});
+    pending.assign(size_t(program.own(0)), {});
     if (tensor.send)
       operand = {const_cast<char *>(tensor.send) - blockBytes() * size_t(request.in.first), true};
     if (tensor.receive)
@@ -63,48 +64,109 @@ public:
     if (done && usesScratch)
       done = take(blockBytes() * size_t(request.blocks), scratch.at);
     scratch.exists = usesScratch;
+    size_t room = 0;
+    for (int like : program.scratch) {
+      passing.push_back(room);
+      room += offset(like + 1) - offset(like);
+    }
+    passing.push_back(room);
+    if (done && room)
+      done = take(room, passingAt);
     if (done)
       finish();
     return done ? lost() : done;
   }
 
-  /// Adds step `index` of the program to its lane.
+  /// Adds the message that ends with step `index` of the program, or its combination, to its lane.
   Outcome add(size_t index) {
-    const Step &step = program.steps[index];
-    size_t begin = offset(step.chunk), end = offset(step.chunk + step.count);
-    if (begin == end && request.collective != BRAID_BARRIER)
+    if (program.steps[index].more)
+      return {}; // with its last step
+    size_t first = index, whole = 0;
+    while (first > 0 && program.steps[first - 1].more)
+      --first;
+    for (size_t i = first; i <= index; ++i)
+      whole += bytesOf(program.steps[i]);
+    if (whole == 0 && request.collective != BRAID_BARRIER)
       return {}; // padding: no message, on either side
+    if (program.steps[index].action == Action::Send)
+      return addSend(first, index, whole);
+    size_t at = 0;
+    PlannedLane &lane = plan.lanes[size_t(program.steps[index].channel)];
+    for (size_t i = first; i <= index; ++i)
+      if (size_t bytes = bytesOf(program.steps[i]); bytes || first == index) {
+        lane.steps.push_back(taking(i));
+        lane.steps.back().more = true;
+        lane.steps.back().at = at;
+        lane.steps.back().whole = whole;
+        at += bytes;
+      }
+    lane.steps.back().more = false;
+    return {};
+  }
+
+private:
+  Outcome addSend(size_t first, size_t last, size_t whole) {
+    const Step &step = program.steps[last];
     PlannedLane &lane = plan.lanes[size_t(step.channel)];
     PlannedStep planned;
-    planned.bytes = end - begin;
-    planned.count = planned.bytes / request.elementBytes;
-    planned.number = int(index);
+    planned.kind = PlannedStep::Send;
+    planned.bytes = whole;
+    planned.count = whole / request.elementBytes;
+    planned.number = int(last);
     planned.peer = step.peer;
-    const char *now = at(home(step.chunk), begin); // where the chunks are
-    if (step.action == Action::Send) {
-      planned.kind = PlannedStep::Send;
-      planned.outbox = outboxOf(lane, step.peer);
-      if (copySends && begin < end && rewritten(index)) {
-        Outcome done = take(planned.bytes, planned.to);
-        if (!done)
-          return done;
-        planned.mine = now;
-        now = planned.to;
-      }
-      std::vector<OutMessage> &messages = lane.outboxes[size_t(planned.outbox)].messages;
-      messages.push_back({now, planned.bytes});
-      for (int c = step.chunk; c < step.chunk + step.count; ++c)
-        if ((written[size_t(c)] || inPlace) && !planned.to && begin < end)
-          pending[size_t(c)][planned.outbox] = messages.size();
+    planned.outbox = outboxOf(lane, step.peer);
+    const char *now = placeOf(step.chunk);
+    std::vector<OutMessage> &messages = lane.outboxes[size_t(planned.outbox)].messages;
+    if (first < last) {
+      char *gathered = nullptr;
+      Outcome done = take(whole, gathered);
+      if (!done)
+        return done;
+      size_t at = 0;
+      for (size_t i = first; i <= last; ++i)
+        if (size_t bytes = bytesOf(program.steps[i])) {
+          PlannedStep copy;
+          copy.kind = PlannedStep::Copy;
+          copy.to = gathered + at;
+          copy.mine = placeOf(program.steps[i].chunk);
+          copy.bytes = bytes;
+          copy.number = int(i);
+          lane.steps.push_back(copy);
+          at += bytes;
+        }
+      messages.push_back({gathered, whole});
       lane.steps.push_back(planned);
       return {};
     }
+    if (copySends && whole && rewritten(last)) {
+      Outcome done = take(whole, planned.to);
+      if (!done)
+        return done;
+      planned.mine = now;
+      now = planned.to;
+    }
+    messages.push_back({now, whole});
+    for (int c = step.chunk; c < step.chunk + step.count && !program.isOwn(c); ++c)
+      if ((written[size_t(c)] || inPlace) && !planned.to && whole)
+        pending[size_t(c)][planned.outbox] = messages.size();
+    lane.steps.push_back(planned);
+    return {};
+  }
+
+  /// What step `index` writes: a message or a piece of one, or a combination with the rank's own.
+  PlannedStep taking(size_t index) {
+    const Step &step = program.steps[index];
+    PlannedStep planned;
+    planned.bytes = bytesOf(step);
+    planned.count = planned.bytes / request.elementBytes;
+    planned.number = int(index);
+    planned.peer = step.peer;
     planned.kind = step.action == Action::Receive         ? PlannedStep::Receive
                    : step.action == Action::ReceiveReduce ? PlannedStep::Reduce
                                                           : PlannedStep::Combine;
-    planned.mine = now;
-    planned.other = at(operand, begin);
-    planned.to = at(target(step.chunk), begin);
+    planned.mine = placeOf(step.chunk);
+    if (step.action == Action::Combine)
+      planned.other = at(operand, offset(step.chunk));
     planned.firstHazard = int(plan.hazards.size());
     std::map<int, uint64_t> waits;
     for (int c = step.chunk; c < step.chunk + step.count; ++c) {
@@ -113,18 +175,40 @@ public:
       pending[size_t(c)].clear();
       written[size_t(c)] = true;
     }
+    planned.to = placeOf(step.chunk); // now that it is written
     for (auto [outbox, messages] : waits)
       plan.hazards.push_back({outbox, messages});
     planned.hazards = int(plan.hazards.size()) - planned.firstHazard;
-    lane.steps.push_back(planned);
-    return {};
+    return planned;
   }
 
-private:
+  /// Where a chunk is at this moment, as far as steps have been added.
+  char *placeOf(int chunk) const {
+    if (program.isOwn(chunk))
+      return at(operand, offset(chunk - program.own(0)));
+    if (chunk >= program.chunks)
+      return passingAt ? passingAt + passing[size_t(chunk - program.chunks)] : nullptr;
+    return at(home(chunk), offset(chunk));
+  }
+
+  size_t bytesOf(const Step &step) const {
+    if (step.chunk >= program.chunks && !program.isOwn(step.chunk))
+      return passing[size_t(step.chunk + step.count - program.chunks)] - passing[size_t(step.chunk - program.chunks)];
+    int chunk = program.isOwn(step.chunk) ? step.chunk - program.own(0) : step.chunk;
+    return offset(chunk + step.count) - offset(chunk);
+  }
+  /// Whether the chunk is one of the buffer, neither scratch nor operand.
+  bool inBuffer(int chunk) const { return chunk < program.chunks; }
+  bool inGathered(size_t index) const {
+    return program.steps[index].more || (index > 0 && program.steps[index - 1].more);
+  }
+
   size_t blockBytes() const { return tensor.count * request.elementBytes; }
 
   /// Bytes before `chunk`.
   size_t offset(int chunk) const {
+    if (program.ragged())
+      return size_t(chunk) * request.elementBytes;
     size_t block = size_t(chunk / chunksPerBlock), within = size_t(chunk % chunksPerBlock);
     return block * blockBytes() + std::min(within * perChunk, tensor.count) * request.elementBytes;
   }
@@ -137,8 +221,8 @@ private:
   static char *at(const Base &base, size_t bytes) { return base.exists ? base.at + bytes : nullptr; }
   /// A program that uses a chunk which holds nothing is wrong; the registry's are proven, others may come.
   Outcome lost() const {
-    std::vector<bool> holds(size_t(program.chunks), false);
-    if (request.collective == BRAID_BARRIER)
+    std::vector<bool> holds(size_t(program.own(0)), false);
+    if (request.collective == BRAID_BARRIER || program.ragged())
       return {};
     for (int c = 0; c < program.chunks; ++c)
       holds[size_t(c)] = inBlocks(c, request.in);
@@ -148,9 +232,11 @@ private:
     };
     for (const Step &step : program.steps)
       for (int c = step.chunk; c < step.chunk + step.count; ++c) {
-        if (step.action != Action::Receive && !holds[size_t(c)])
+        if (program.isOwn(c) ? !inBlocks(c - program.own(0), request.in)
+                             : step.action != Action::Receive && !holds[size_t(c)])
           return wrong(c);
-        holds[size_t(c)] = true;
+        if (!program.isOwn(c))
+          holds[size_t(c)] = true;
       }
     for (int c = 0; c < program.chunks; ++c)
       if (inBlocks(c, request.out) && !holds[size_t(c)])
@@ -164,6 +250,8 @@ private:
   /// Whether a later step writes where this one sends from.
   bool rewritten(size_t index) const {
     const Step &send = program.steps[index];
+    if (program.isOwn(send.chunk))
+      return false; // in place, the operand is a snapshot
     if (!written[size_t(send.chunk)] && !inPlace)
       return false;
     for (size_t i = index + 1; i < program.steps.size(); ++i) {
@@ -196,6 +284,8 @@ private:
     std::vector<bool> writes(size_t(program.chunks), false);
     bool together = true;
     for (const Step &step : program.steps) {
+      if (!inBuffer(step.chunk))
+        continue;
       bool first = step.action == Action::Send ? writes[size_t(step.chunk)] : inBlocks(step.chunk, request.out);
       for (int c = step.chunk; c < step.chunk + step.count; ++c) {
         if (step.action != Action::Receive && writes[size_t(c)] != writes[size_t(step.chunk)])
@@ -228,20 +318,21 @@ private:
     if (overlap && operand.at != result.at) {
       snapshot = true;
     } else if (overlap && direct) {
-      bool combines = std::any_of(program.steps.begin(), program.steps.end(),
-                                  [](const Step &step) { return step.action == Action::Combine; });
+      bool combines = std::any_of(program.steps.begin(), program.steps.end(), [&](const Step &step) {
+        return step.action == Action::Combine || program.isOwn(step.chunk);
+      });
       snapshot = combines || !zeroCopyInPlace;
       inPlace = !snapshot;
     }
     if (!snapshot && !transport.reachable(in, size_t(inEnd - in))) {
-      std::vector<bool> wrote(size_t(program.chunks), false);
-      std::vector<int> sent(size_t(program.chunks), 0);
-      for (const Step &step : program.steps)
-        for (int c = step.chunk; c < step.chunk + step.count; ++c) {
-          if (step.action != Action::Send)
+      std::vector<bool> wrote(size_t(program.own(0)), false);
+      std::vector<int> sent(size_t(program.end() - program.own(0)), 0);
+      for (size_t i = 0; i < program.steps.size(); ++i)
+        for (int c = program.steps[i].chunk; c < program.steps[i].chunk + program.steps[i].count; ++c) {
+          if (program.steps[i].action != Action::Send)
             wrote[size_t(c)] = true;
-          else if (!wrote[size_t(c)])
-            snapshot |= ++sent[size_t(c)] > 1;
+          else if (program.isOwn(c) ? !inGathered(i) : inBuffer(c) && !wrote[size_t(c)] && !inGathered(i))
+            snapshot |= ++sent[size_t(program.isOwn(c) ? c - program.own(0) : c)] > 1;
         }
       inPlace &= !snapshot;
     }
@@ -258,7 +349,7 @@ private:
 
   /// Copies of chunks that no step moves to where they are wanted.
   void finish() {
-    std::vector<bool> writes(size_t(program.chunks), false);
+    std::vector<bool> writes(size_t(program.own(0)), false);
     for (const Step &step : program.steps)
       if (step.action != Action::Send)
         for (int c = step.chunk; c < step.chunk + step.count; ++c)
@@ -319,6 +410,8 @@ private:
   int chunksPerBlock = 1;
   size_t perChunk = 0;
   Base operand, result, scratch;
+  char *passingAt = nullptr;   ///< the program's own scratch
+  std::vector<size_t> passing; ///< where its chunks are, and its end
   bool usesScratch = false, operandToScratch = false, inPlace = false;
   std::vector<bool> written;                    ///< by the steps added so far
   std::vector<bool> scattered;                  ///< the target is scratch
@@ -395,7 +488,7 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
     const Tensor &tensor = request.tensors[0];
     plan.lanes.resize(1);
     PlannedStep step;
-    step.bytes = tensor.count * request.elementBytes;
+    step.bytes = step.whole = tensor.count * request.elementBytes;
     step.count = tensor.count;
     step.peer = request.peer;
     step.to = tensor.receive;

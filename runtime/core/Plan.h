@@ -14,13 +14,15 @@ namespace braid::runtime {
 
 /// What a rank does next on a lane.
 struct PlannedStep {
-  enum Kind : uint8_t { Send, Receive, Reduce, Combine } kind;
+  enum Kind : uint8_t { Send, Receive, Reduce, Combine, Copy } kind; ///< Copy: a piece of a message that is sent next
+  bool more = false;           ///< Receive, Reduce: the next step takes the rest of the message
   int outbox = -1;             ///< Send: index in the lane's outboxes
   int peer = 0;                ///< Receive, Reduce
   char *to = nullptr;          ///< where the result goes; Send: null, or where the message is copied to
   const char *mine = nullptr;  ///< Reduce, Combine: what is there so far; Send: what is copied
   const char *other = nullptr; ///< Combine: the rank's operand
   size_t bytes = 0, count = 0;
+  size_t at = 0, whole = 0;         ///< Receive, Reduce: where in the message, and the bytes of all of it
   int firstHazard = 0, hazards = 0; ///< messages that must have been accepted before `to` is written
   int number = 0;                   ///< of the step in the program, for errors
 };

@@ -332,6 +332,9 @@ struct Reader {
       if (!request.algorithm->serves(kind, request.ranks))
         return {BRAID_UNSUPPORTED, what + "expected an algorithm that serves it on " + std::to_string(request.ranks) +
                                        " ranks, got '" + options.algorithm + "'"};
+      if (!algorithms::granted(*request.algorithm, request.options))
+        return {BRAID_UNSUPPORTED, what + "expected switches that reduce, which '" + options.algorithm +
+                                       "' needs, got none; only the cluster can grant them"};
     } else {
       request.algorithm = defaultAlgorithm(kind, request.ranks, request.bytes());
     }

@@ -31,7 +31,7 @@ bool runsWithoutCopies(const std::vector<StepProgram> &programs, bool inPlace) {
   std::vector<Lane> lanes;
   std::vector<std::vector<Chunk>> chunks(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
-    chunks[rank].resize(size_t(programs[rank].chunks));
+    chunks[rank].resize(size_t(programs[rank].own(0)));
     size_t first = lanes.size();
     for (int channel = 0; channel < programs[rank].channels; ++channel)
       lanes.push_back({rank, {}});
@@ -59,13 +59,16 @@ bool runsWithoutCopies(const std::vector<StepProgram> &programs, bool inPlace) {
       for (; lane.next < lane.steps.size() && ready(lane); ++lane.next, moved = true) {
         const Step &step = *lane.steps[lane.next];
         if (step.action == Action::Send) {
+          bool gathered = step.more || (lane.next > 0 && lane.steps[lane.next - 1]->more); // and so copied
+          if (step.more)
+            continue;
           int64_t number = ++streams[{lane.rank, step.peer, step.channel}].sent;
-          for (int c = step.chunk; c < step.chunk + step.count; ++c)
+          for (int c = step.chunk; c < step.chunk + step.count && !gathered && !programs[lane.rank].isOwn(c); ++c)
             if (Chunk &chunk = chunks[lane.rank][size_t(c)]; inPlace || chunk.written)
               chunk.pending[step.peer] = number;
           continue;
         }
-        if (step.action != Action::Combine)
+        if (step.action != Action::Combine && !step.more)
           ++streams[{step.peer, lane.rank, step.channel}].received;
         for (int c = step.chunk; c < step.chunk + step.count; ++c) {
           chunks[lane.rank][size_t(c)].written = true;

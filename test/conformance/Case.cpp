@@ -50,7 +50,7 @@ Space::Space(std::vector<std::string> transports, int fewest, int most)
       continue;
     for (const algorithms::Algorithm &algorithm : algorithms::registry())
       for (int ranks = fewest; ranks <= most; ++ranks)
-        if (algorithm.serves(runtime::kindOf(collective), ranks)) {
+        if (algorithm.needs == algorithms::Needs::Nothing && algorithm.serves(runtime::kindOf(collective), ranks)) {
           routes.push_back({collective, algorithm.name});
           break;
         }

@@ -194,8 +194,12 @@ TEST_CASE("steps out of range are rejected before anything runs") {
   CHECK_THAT(broken([](Step &s) { s.peer = 3; }),
              Contains("rank 1, step 0: expected another rank below 3 as peer, got 3"));
   CHECK_THAT(broken([](Step &s) { s.peer = 1; }), Contains("got 1"));
-  CHECK_THAT(broken([](Step &s) { s.chunk = 3; }), Contains("expected chunks below 3"));
-  CHECK_THAT(broken([](Step &s) { s.count = 0; }), Contains("expected chunks below 3"));
+  CHECK_THAT(broken([](Step &s) { s.chunk = 6; }), Contains("expected chunks below 6")); // 3 to 5 are its operand
+  CHECK_THAT(broken([](Step &s) { s.count = 0; }), Contains("expected chunks below 6"));
+  CHECK_THAT(broken([](Step &s) { s = {Action::ReceiveReduce, s.peer, 3, 1, 0}; }),
+             Contains("expected chunks below 3")); // which nobody writes
+  CHECK_THAT(broken([](Step &s) { s = {Action::Send, s.peer, 2, 2, 0}; }), Contains("got some of each"));
+  CHECK_THAT(broken([](Step &s) { s.more = true; }), Contains("expected the rest of the message in the next step"));
   CHECK_THAT(broken([](Step &s) { s.channel = 1; }), Contains("expected a channel below 1, got 1"));
   auto few = make("ring", Collective::AllReduce, 3);
   few.pop_back();

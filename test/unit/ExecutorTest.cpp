@@ -451,18 +451,21 @@ TEST_CASE("programs that can't do without copies run with copies", "[executor]")
   algorithms::remove(algorithm.name);
 }
 
-TEST_CASE("no program of the registry needs copies out of place", "[executor]") {
+TEST_CASE("only programs that exchange partial sums need copies out of place", "[executor]") {
   using algorithms::Collective;
   for (const algorithms::Algorithm &algorithm : algorithms::registry())
     for (int kind = 0; kind < int(Collective::Barrier); ++kind)
       for (int n = 1; n <= 9; ++n)
-        if (algorithm.serves(Collective(kind), n))
+        if (algorithm.needs == algorithms::Needs::Nothing && algorithm.serves(Collective(kind), n))
           for (int segments : {1, 5}) {
             algorithms::StepOptions options;
             options.channels = 2;
             options.segments = segments;
+            bool exchanges =
+                algorithm.name == "recursive_doubling" && Collective(kind) == Collective::AllReduce && n >= 4;
             INFO(algorithm.name << " " << algorithms::name(Collective(kind)) << " on " << n);
-            CHECK(runtime::runsWithoutCopies(algorithms::programs(algorithm, Collective(kind), n, options), false));
+            CHECK(runtime::runsWithoutCopies(algorithms::programs(algorithm, Collective(kind), n, options), false) !=
+                  exchanges);
           }
   // In place, two ranks that exchange blocks would wait for each other.
   const auto &pairwise = *algorithms::find("pairwise_exchange"), &ring = *algorithms::find("ring");

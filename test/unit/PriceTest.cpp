@@ -207,8 +207,10 @@ TEST_CASE("relabelling hosts and ranks together changes nothing", "[price][law]"
         const auto &a = straight.candidates(specOf(kind, bytes, groupsOf(16, 4, true)));
         const auto &b = back.candidates(specOf(kind, bytes, rows));
         REQUIRE(a.size() == b.size());
-        for (size_t i = 0; i < a.size(); ++i)
+        for (size_t i = 0; i < a.size(); ++i) {
+          INFO(a[i].algorithm << " " << braid::algorithms::name(kind) << " of " << bytes << " bytes");
           CHECK(a[i].time.value == Approx(b[i].time.value));
+        }
       }
   }
 }

@@ -44,6 +44,8 @@ int64_t longestChain(const std::vector<StepProgram> &programs) {
           const Step &step = programs[rank].steps[i];
           if (step.channel != channel)
             continue;
+          if (step.more) // with the last step of its message
+            continue;
           int64_t &mine = reached[{rank, channel}];
           if (step.action == Action::Send) {
             queues[{rank, step.peer, channel}].push_back(mine + 1);
@@ -61,58 +63,115 @@ int64_t longestChain(const std::vector<StepProgram> &programs) {
   return longest;
 }
 
-std::vector<StepOptions> optionsFor(Collective collective, int ranks) {
+/// A permutation without a pattern that a ring could get away with.
+std::vector<int> shuffled(int ranks) {
+  std::vector<int> order;
+  for (int rank = 0; rank < ranks; ++rank)
+    order.insert(order.begin() + (rank * 7 + 3) % (rank + 1), rank);
+  return order;
+}
+
+/// Channels and segments, and what makes a difference to the algorithm: roots, orders, hosts, pairs, servers, switches.
+std::vector<StepOptions> optionsFor(const Algorithm &algorithm, Collective collective, int ranks) {
   std::vector<StepOptions> list;
-  for (int channels : {1, 2, 3})
-    for (int segments : {1, 2, 5, 16}) {
+  bool large = ranks > 17;
+  for (int channels : large ? std::vector<int>{1, 2} : std::vector<int>{1, 2, 3})
+    for (int segments : large ? std::vector<int>{1, 5} : std::vector<int>{1, 2, 5, 16}) {
       StepOptions options;
       options.channels = channels;
       options.segments = segments;
+      if (algorithm.needs == Needs::Switches)
+        options.switches.assign(ranks, 0);
       list.push_back(options);
       if (rooted(collective))
-        for (int root = 1; root < ranks; ++root) {
+        for (int root = 1; root < ranks; root += large ? 11 : 1) {
           options.root = root;
           list.push_back(options);
         }
-      if (collective == Collective::AllReduce && ranks % 2 == 0) { // hosts of two consecutive, two far, and uneven ones
-        for (int rank = 0; rank < ranks; ++rank)
-          options.hosts.push_back(rank / 2);
-        list.push_back(options);
-        for (int rank = 0; rank < ranks; ++rank)
-          options.hosts[rank] = 7 - rank % (ranks / 2);
-        list.push_back(options);
-        options.hosts[0] = 99;
-        list.push_back(options);
+      if (algorithm.needs == Needs::Switches) { // two, three and as many as there are ranks
+        for (int switches : {2, 3, ranks})
+          if (switches <= ranks) {
+            for (int rank = 0; rank < ranks; ++rank)
+              options.switches[rank] = rank % switches;
+            list.push_back(options);
+          }
+        continue;
+      }
+      if (algorithm.name.find("hierarchical") != std::string::npos) {
+        options.hosts.resize(ranks);
+        for (int perHost : {2, 3, 8}) { // consecutive ranks, the last host smaller; then a far one for each
+          for (int rank = 0; rank < ranks; ++rank)
+            options.hosts[rank] = 7 - rank / perHost;
+          list.push_back(options);
+          for (int rank = 0; rank < ranks; ++rank)
+            options.hosts[rank] = rank % ((ranks + perHost - 1) / perHost);
+          list.push_back(options);
+          options.hosts[0] = 99;
+          list.push_back(options);
+        }
         options.hosts.clear();
       }
+      if (algorithm.name == "ring" || algorithm.name == "pipelined_chain") {
+        options.order = shuffled(ranks);
+        list.push_back(options);
+        options.order.clear();
+      }
+      if (algorithm.name == "parameter_server")
+        for (int servers : {1, 2, 5}) {
+          options.servers = servers;
+          list.push_back(options);
+          options.helpers = servers;
+          list.push_back(options);
+          options.servers = options.helpers = 0;
+        }
       if (collective == Collective::Permute && ranks > 2) {
         options.pairs = {{0, 1}, {1, 2}, {2, 0}};
         list.push_back(options);
         options.pairs = {{0, ranks - 1}, {1, 1}};
         list.push_back(options);
       }
+      if (algorithm.ragged && collective == Collective::AllToAll) {
+        for (int pair = 0; pair < ranks * ranks; ++pair)
+          options.counts.push_back(pair * 5 % 7 % 4);
+        list.push_back(options);
+      }
     }
   return list;
 }
 
+/// Proves the programs of a number of ranks, and the formulas of the algorithms' files.
+void prove(int ranks) {
+  for (const Algorithm &algorithm : registry())
+    for (Collective collective : all) {
+      if (!algorithm.serves(collective, ranks))
+        continue;
+      for (const StepOptions &options : optionsFor(algorithm, collective, ranks)) {
+        INFO(algorithm.name << " " << name(collective) << " ranks " << ranks << " channels " << options.channels
+                            << " segments " << options.segments << " root " << options.root << " servers "
+                            << options.servers << " helpers " << options.helpers);
+        std::vector<StepProgram> made = programs(algorithm, collective, ranks, options);
+        REQUIRE(check(collective, ranks, made, options) == "");
+        CHECK(countWireChunks(made) == algorithm.wireChunks(collective, ranks, options));
+        CHECK(longestChain(made) == algorithm.steps(collective, ranks, options));
+      }
+    }
+}
+
 } // namespace
 
-TEST_CASE("every program of every algorithm is correct, 1 to 17 ranks") {
-  for (const Algorithm &algorithm : registry())
-    for (Collective collective : all)
-      for (int ranks = 1; ranks <= 17; ++ranks) {
-        if (!algorithm.serves(collective, ranks))
-          continue;
-        for (const StepOptions &options : optionsFor(collective, ranks)) {
-          INFO(algorithm.name << " " << name(collective) << " ranks " << ranks << " channels " << options.channels
-                              << " segments " << options.segments << " root " << options.root);
-          std::vector<StepProgram> made = programs(algorithm, collective, ranks, options);
-          REQUIRE(check(collective, ranks, made, options) == "");
-          // The formulas of the algorithm's file.
-          CHECK(countWireChunks(made) == algorithm.wireChunks(collective, ranks, options));
-          CHECK(longestChain(made) == algorithm.steps(collective, ranks, options));
-        }
-      }
+TEST_CASE("every program of every algorithm is correct, 1 to 17 ranks", "[algorithms]") {
+  for (int ranks = 1; ranks <= 17; ++ranks)
+    prove(ranks);
+}
+
+TEST_CASE("every program of every algorithm is correct, 18 to 33 ranks", "[algorithms]") {
+  for (int ranks = 18; ranks <= 33; ++ranks)
+    prove(ranks);
+}
+
+TEST_CASE("every program of every algorithm is correct, 64, 100 and 128 ranks", "[algorithms][large]") {
+  for (int ranks : {64, 100, 128})
+    prove(ranks);
 }
 
 TEST_CASE("every collective has a program on any number of ranks") {

@@ -29,6 +29,7 @@ void StepDriver::begin(uint64_t step, uint64_t operation) {
   }
   if (data)
     own.assign(data, data + size_t(program.chunks) * chunkBytes / sizeof(float));
+  scratch.resize(data ? program.scratch.size() * chunkBytes / sizeof(float) : 0);
 }
 
 bool StepDriver::advance() {
@@ -38,19 +39,42 @@ bool StepDriver::advance() {
   return moved;
 }
 
-void StepDriver::send(int channel, const Step &step) {
-  size_t bytes = chunkBytes * size_t(step.count);
-  const void *from = nullptr;
+/// Where a chunk is: in the buffer, in scratch behind it, or in the operand.
+float *StepDriver::at(int chunk) {
+  size_t floats = chunkBytes / sizeof(float);
+  if (!data)
+    return nullptr;
+  if (program.isOwn(chunk))
+    return own.data() + size_t(chunk - program.own(0)) * floats;
+  return chunk < program.chunks ? data + size_t(chunk) * floats
+                                : scratch.data() + size_t(chunk - program.chunks) * floats;
+}
+
+/// Sends the message that begins with the lane's next step; returns its steps.
+size_t StepDriver::send(int channel, const Lane &lane) {
+  size_t length = 1, bytes = 0, filled = 0;
+  while (lane.steps[lane.next + length - 1]->more)
+    ++length;
+  for (size_t i = 0; i < length; ++i)
+    bytes += chunkBytes * size_t(lane.steps[lane.next + i]->count);
+  char *from = nullptr;
   if (data) {
     copies.emplace_back(new char[bytes]);
-    from = std::memcpy(copies.back().get(), data + size_t(step.chunk) * chunkBytes / sizeof(float), bytes);
+    from = copies.back().get();
+    for (size_t i = 0; i < length; ++i) {
+      const Step &step = *lane.steps[lane.next + i];
+      std::memcpy(from + filled, at(step.chunk), chunkBytes * size_t(step.count));
+      filled += chunkBytes * size_t(step.count);
+    }
   }
-  while (!transport.offer(group[size_t(step.peer)], firstLane + channel, from, bytes) && !transport.fault())
+  int peer = lane.steps[lane.next]->peer;
+  while (!transport.offer(group[size_t(peer)], firstLane + channel, from, bytes) && !transport.fault())
     transport.progress();
+  return length;
 }
 
 void StepDriver::combine(const Step &step, const float *theirs, bool add) {
-  float *mine = data + size_t(step.chunk) * chunkBytes / sizeof(float);
+  float *mine = at(step.chunk);
   size_t count = size_t(step.count) * chunkBytes / sizeof(float);
   for (size_t i = 0; i < count; ++i)
     mine[i] = add ? theirs[i] + mine[i] : theirs[i];
@@ -70,7 +94,8 @@ bool StepDriver::advanceLane(int channel) {
     const Step &step = *lane.steps[lane.next];
     int peer = group[size_t(step.peer)];
     if (step.action == Action::Send) {
-      send(channel, step);
+      lane.next += send(channel, lane);
+      continue;
     } else {
       const float *theirs = data ? own.data() + size_t(step.chunk) * chunkBytes / sizeof(float) : nullptr;
       if (step.action != Action::Combine) {
@@ -78,11 +103,14 @@ bool StepDriver::advanceLane(int channel) {
         if (!transport.peek(peer, firstLane + channel, message))
           return moved;
         theirs = static_cast<const float *>(message.data);
+        if (data)
+          theirs += lane.taken;
       }
       if (data)
         combine(step, theirs, step.action != Action::Receive);
-      if (step.action != Action::Combine)
+      if (step.action != Action::Combine && !step.more)
         transport.accept(peer, firstLane + channel);
+      lane.taken = step.more ? lane.taken + size_t(step.count) * chunkBytes / sizeof(float) : 0;
     }
     ++lane.next;
     if (clock && (step.action == Action::ReceiveReduce || step.action == Action::Combine)) {

@@ -31,11 +31,13 @@ private:
   struct Lane {
     std::vector<const algorithms::Step *> steps;
     size_t next = 0;
+    size_t taken = 0;     ///< floats of a message whose first pieces were taken
     double busyUntil = 0; ///< reducing; 0: not
     bool finished = false;
   };
   bool advanceLane(int channel);
-  void send(int channel, const algorithms::Step &step);
+  float *at(int chunk);
+  size_t send(int channel, const Lane &lane);
   void combine(const algorithms::Step &step, const float *theirs, bool add);
 
   runtime::Transport &transport;
@@ -45,7 +47,8 @@ private:
   const size_t chunkBytes;
   const int firstLane;
   float *const data;
-  std::vector<float> own; ///< what the buffer held at first
+  std::vector<float> own;     ///< what the buffer held at first
+  std::vector<float> scratch; ///< the program's
   std::vector<Lane> lanes;
   int unfinished = 0;
   std::vector<std::unique_ptr<char[]>> copies; ///< of chunks that were sent: a send takes the value of the moment

@@ -112,7 +112,7 @@ private:
 };
 
 /// Time of a step program played on the cluster under the link rule: a message takes its links in order, cut-through;
-/// on each it starts when the link direction is free (arrival order, ties by rank) and it has started on the one
+/// on each it starts when the link direction is free (arrival order, ties by place in the group) and it has started on the one
 /// before, and holds it bytes / bandwidth. All groups run at once and contend.
 Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec,
                                  const algorithms::StepOptions &options, const Cluster &cluster,

@@ -29,6 +29,21 @@
 //
 // Example: ring reduce_scatter of 3 chunks on 3 ranks, rank 0:   send c2->1, reduce c1<-2, send c1->1, reduce c0<-2.
 //
+// Chunks are numbered through three places:
+//
+//   0 ..                        the buffer
+//   chunks ..                   scratch: room for what passes through (Bruck's blocks on their way)
+//   chunks + scratch.size() ..  the operand, as it was at first: own(c) is what chunk c held. Only sends read it.
+//
+// A message may carry several runs of chunks, in any order (Bruck's blocks with one bit in common): all steps of the
+// message but the last have `more` set, and they follow each other in the program.
+//
+// Ranks `ranks` .. `ranks + helpers - 1` are helpers: they have no operand and no result, and all of their buffer is
+// scratch. Parameter servers beside the group are helpers, and the aggregators that stand for switches.
+//
+// A ragged all_to_all (StepOptions::counts) has chunks of one element each: the buffer is what a rank gets, the operand
+// what it gives, both in the order of the ranks and of different sizes.
+//
 // Plain C++17: no LLVM, no MLIR, no exceptions.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_ALGORITHMS_STEPPROGRAM_H
@@ -66,10 +81,11 @@ enum class Action {
 
 struct Step {
   Action action;
-  int peer;    ///< index in the group, not a device id
-  int chunk;   ///< first chunk
-  int count;   ///< number of chunks, >= 1
-  int channel; ///< independent lane; steps of different channels are not ordered with each other
+  int peer;          ///< index in the group, not a device id
+  int chunk;         ///< first chunk
+  int count;         ///< number of chunks, >= 1
+  int channel;       ///< independent lane; steps of different channels are not ordered with each other
+  bool more = false; ///< the next step's chunks travel in the same message
 };
 
 /// One rank's part of a collective on a group of `ranks`, in `chunks` chunks.
@@ -79,6 +95,15 @@ struct StepProgram {
   int chunks = 0;
   int channels = 1; ///< lanes in use; a double tree takes two for each channel asked for
   std::vector<Step> steps;
+  int helpers = 0;          ///< ranks beside the group that take part
+  std::vector<int> scratch; ///< for each chunk of scratch, a chunk of the buffer that is as large
+  int operandChunks = -1;   ///< of a ragged all_to_all; else the operand is laid out as the buffer
+
+  int own(int chunk) const { return chunks + int(scratch.size()) + chunk; }
+  bool isOwn(int chunk) const { return chunk >= own(0); }
+  bool ragged() const { return operandChunks >= 0; }
+  /// One past the last number of a chunk.
+  int end() const { return own(ragged() ? operandChunks : chunks); }
 };
 
 /// Bytes of the buffer that a program works on, given the bytes of one rank's operand: those of all_gather and
@@ -97,6 +122,22 @@ struct StepOptions {
   std::vector<std::pair<int, int>> pairs;
   /// The host of each rank, any numbers, for algorithms that have levels. Empty: not known.
   std::vector<int> hosts;
+  /// The order in which a ring or chain visits the ranks: a permutation, so that neighbours share hosts and racks. Empty:
+  /// 0, 1, ...
+  std::vector<int> order;
+  int servers = 0; ///< of a parameter server: the first so many ranks serve; 0: all
+  int helpers = 0; ///< ranks beside the group; of a parameter server: these serve, no member does
+  /// Of a ragged all_to_all: entry i * ranks + j is how many elements go from i to j. A rank's program reads its own row and
+  /// column only. Empty: all blocks are equal.
+  std::vector<int64_t> counts;
+  /// The switch that reduces for each rank, numbers from 0 on. Empty: none does.
+  std::vector<int> switches;
+};
+
+/// What an algorithm can't do without, and only the cluster can grant.
+enum class Needs {
+  Nothing,
+  Switches, ///< switches that reduce: StepOptions::switches
 };
 
 /// An algorithm: a name the papers use, the collectives it serves, and one rank's program without making the others'.
@@ -109,7 +150,12 @@ struct Algorithm {
   int64_t (*steps)(Collective collective, int ranks, const StepOptions &options);
   /// Chunks sent by all ranks together.
   int64_t (*wireChunks)(Collective collective, int ranks, const StepOptions &options);
+  Needs needs = Needs::Nothing;
+  bool ragged = false; ///< takes StepOptions::counts
 };
+
+/// Whether the options have what the algorithm needs.
+bool granted(const Algorithm &algorithm, const StepOptions &options);
 
 /// All algorithms, in a fixed order. What is added here is priced, checked, played and run by the conformance suite.
 const std::vector<Algorithm> &registry();
@@ -119,7 +165,7 @@ const Algorithm *find(const std::string &name);
 void add(const Algorithm &algorithm);
 void remove(const std::string &name);
 
-/// The programs of all ranks of a group.
+/// The programs of all ranks of a group, and of its helpers.
 std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collective, int ranks,
                                   const StepOptions &options);
 
