@@ -60,7 +60,7 @@ public:
     for (int root = 0; root < (isRooted(kind) ? ranks.ranks : 1); ++root) {
       bool sends = ranks.rank == root || (kind != Kind::Broadcast && kind != Kind::Scatter);
       bool gets = receives(kind, ranks.rank, root);
-      braid_buffer buffer = {send.data(), receive.data(), sends ? counts.send : 0, gets ? counts.receive : 0};
+      braid_buffer buffer = {send.data(), resultOf(root), sends ? counts.send : 0, gets ? counts.receive : 0};
       braid_op_options request = {};
       request.size = sizeof request;
       request.collective = collectiveOf[int(kind)];
@@ -99,12 +99,13 @@ public:
   void check(const std::string &what) {
     std::string wrong;
     for (int root = 0; root < int(ops.size()); ++root) {
-      memset(receive.data(), 0xff, counts.receive * type.bytes);
+      if (resultOf(root) != send.data())
+        memset(receive.data(), 0xff, counts.receive * type.bytes);
       ranks.barrier(); // nobody sends into it before it is cleared
       call(root);
       for (size_t i = 0; receives(kind, ranks.rank, root) && wrong.empty() && i < counts.receive; ++i) {
         uint64_t expected = encoded[size_t(resultAt(kind, elements, ranks.ranks, ranks.rank, root, i))], got = 0;
-        memcpy(&got, receive.data() + i * type.bytes, type.bytes);
+        memcpy(&got, resultOf(root) + i * type.bytes, type.bytes);
         if (memcmp(&expected, &got, type.bytes) != 0)
           wrong = what + ": wrong result on rank " + std::to_string(ranks.rank) + ", root " + std::to_string(root) +
                   ", element " + std::to_string(i) + ": expected bits " + hex(expected) + ", got " + hex(got);
@@ -120,6 +121,10 @@ public:
   bool supported = true;
 
 private:
+  /// Out of place, but for the root of a broadcast, which has nothing to receive.
+  char *resultOf(int root) const {
+    return kind == Kind::Broadcast && ranks.rank == root ? send.data() : receive.data();
+  }
   static std::string hex(uint64_t bits) {
     char text[24];
     snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
