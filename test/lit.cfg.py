@@ -30,6 +30,7 @@ plugins = glob.glob(os.path.join(build, "**", "*BraidPlugin.so"), recursive=True
 config.substitutions += [
     ("%braid_src", source),
     ("%braid_plugin", plugins[0] if plugins else os.path.join(build, "lib", "BraidPlugin.so")),
+    ("%braid_runtime", os.path.join(build, "lib", "libbraid_rt.so")),
     ("%clusters", os.path.join(source, "cost_models", "clusters")),
 ]
 

@@ -10,7 +10,10 @@
 #include "Subcommands.h"
 #include "braid/runtime/algorithms/StepProgram.h"
 #include "braid/runtime/trace/AtomicFile.h"
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <unistd.h>
 
 namespace braid::bench {
 
@@ -19,17 +22,39 @@ static int failure(const std::string &message, int status = 1) {
   return status;
 }
 
+static bool serves(const algorithms::Algorithm &algorithm, Kind kind, int ranks) {
+  for (int collective = 0; collective <= int(algorithms::Collective::Barrier); ++collective)
+    if (std::string(algorithms::name(algorithms::Collective(collective))) == kindNames[int(kind)])
+      return algorithm.serves(algorithms::Collective(collective), ranks);
+  return false;
+}
+
 /// The algorithms to measure for a collective: those asked for, or all that serve it.
 static std::vector<std::string> algorithmsOf(const MeasureOptions &options, Kind kind, int ranks) {
   if (!options.allAlgorithms)
     return options.algorithms;
   std::vector<std::string> names;
   for (const algorithms::Algorithm &algorithm : algorithms::registry())
-    for (int collective = 0; collective <= int(algorithms::Collective::Barrier); ++collective)
-      if (std::string(algorithms::name(algorithms::Collective(collective))) == kindNames[int(kind)] &&
-          algorithm.serves(algorithms::Collective(collective), ranks))
-        names.push_back(algorithm.name);
+    if (serves(algorithm, kind, ranks))
+      names.push_back(algorithm.name);
   return names;
+}
+
+/// What can't work is said once, before ranks are started and time is spent. Returns an error or "".
+static std::string checkBeforeStart(const MeasureOptions &options) {
+  for (Kind kind : options.kinds)
+    for (const std::string &name : options.algorithms)
+      if (const algorithms::Algorithm *algorithm = algorithms::find(name);
+          algorithm && options.ranks > 0 && !serves(*algorithm, kind, options.ranks))
+        return "--algorithm: " + name + " can't do " + kindNames[int(kind)] + " on " + std::to_string(options.ranks) +
+               " ranks; --algorithm all takes those that can";
+  for (const std::string &file : {options.csv, options.json}) {
+    size_t slash = file.rfind('/');
+    std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+    if (!file.empty() && access(folder.c_str(), W_OK) != 0)
+      return "cannot write " + file + ": " + strerror(errno);
+  }
+  return "";
 }
 
 static std::string writeFiles(const MeasureOptions &options, const std::vector<MeasuredRow> &rows) {
@@ -80,6 +105,8 @@ int runMeasure(int argc, char **argv) {
     fputs(measureUsage, stdout);
     return 0;
   }
+  if (error.empty())
+    error = checkBeforeStart(options);
   if (!error.empty())
     return failure(error, 2);
   RuntimeLibrary runtime;

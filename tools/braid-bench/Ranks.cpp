@@ -1,6 +1,9 @@
 //===- Ranks.cpp - a rank among the others ----------------------------------------------------------------------------===//
-#include "MeasureCell.h"
+#include "Ranks.h"
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sched.h>
