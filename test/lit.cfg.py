@@ -37,8 +37,9 @@ config.substitutions += [
 # What a test may ask for with REQUIRES.
 if plugins:
     config.available_features.add("plugin")
-if os.path.exists(os.path.join(build, "bin", "braid-sim")):
-    config.available_features.add("braid-sim")
+for program in ("braid-sim", "braid-topo"):
+    if os.path.exists(os.path.join(build, "bin", program)):
+        config.available_features.add(program)
 python = os.path.join(build, "venv", "bin", "python")
 if glob.glob(os.path.join(build, "venv", "lib", "python*", "site-packages", "jax", "__init__.py")):
     config.available_features.add("jax")

@@ -138,7 +138,7 @@ private:
     for (int sample = 0; sample < noiseSamples; ++sample) {
       options.excess = [&](int source, int target, uint64_t message) {
         int from = placement.deviceOf[source], to = placement.deviceOf[target];
-        if ((from / cluster.devicesPerHost != to / cluster.devicesPerHost) != inter)
+        if ((cluster.hostOf(from) != cluster.hostOf(to)) != inter)
           return Seconds();
         DrawPlace place;
         place.operation = uint64_t(sample);

@@ -8,9 +8,10 @@
 namespace braid::cost {
 
 /// The NICs [first, last) that a device of a host sends through: its own, or one shared with its neighbours.
-static std::pair<int, int> nicsOf(int deviceInHost, const Cluster &cluster) {
-  int first = deviceInHost * cluster.nicsPerHost / cluster.devicesPerHost;
-  int last = (deviceInHost + 1) * cluster.nicsPerHost / cluster.devicesPerHost;
+static std::pair<int, int> nicsOf(int device, const Cluster &cluster) {
+  int host = cluster.hostOf(device), inHost = device - cluster.firstDevice(host);
+  int first = inHost * cluster.nicsIn(host) / cluster.devicesIn(host);
+  int last = (inHost + 1) * cluster.nicsIn(host) / cluster.devicesIn(host);
   return {first, std::max(last, first + 1)};
 }
 
@@ -25,9 +26,9 @@ static Usage usageOf(const std::vector<int> &group, const Cluster &cluster, cons
   Usage usage;
   for (int rank : group) {
     int device = deviceOf(rank, placement);
-    auto [first, last] = nicsOf(device % cluster.devicesPerHost, cluster);
+    auto [first, last] = nicsOf(device, cluster);
     for (int nic = first; nic < last; ++nic)
-      usage[device / cluster.devicesPerHost].insert(nic);
+      usage[cluster.hostOf(device)].insert(nic);
   }
   return usage;
 }
@@ -129,12 +130,12 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
     shape.hosts = int(usages[i].size());
     std::map<int, int> perHost;
     for (int rank : rows[i])
-      shape.perHost = std::max(shape.perHost, ++perHost[deviceOf(rank, placement) / cluster.devicesPerHost]);
+      shape.perHost = std::max(shape.perHost, ++perHost[cluster.hostOf(deviceOf(rank, placement))]);
     if (shape.hosts > 1) {
       shape.nics = cluster.nicsPerHost;
       std::vector<int> order; // hosts as the group's ranks meet them
       for (int rank : rows[i]) {
-        int host = deviceOf(rank, placement) / cluster.devicesPerHost;
+        int host = cluster.hostOf(deviceOf(rank, placement));
         if (std::find(order.begin(), order.end(), host) == order.end())
           order.push_back(host);
       }
@@ -171,7 +172,7 @@ PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, co
   Uplinks uplinks(cluster);
   for (auto [source, target] : groups.pairs) {
     int from = deviceOf(source, placement), to = deviceOf(target, placement);
-    int fromHost = from / cluster.devicesPerHost, toHost = to / cluster.devicesPerHost;
+    int fromHost = cluster.hostOf(from), toHost = cluster.hostOf(to);
     hosts.insert(fromHost);
     hosts.insert(toHost);
     if (fromHost == toHost) {
@@ -179,10 +180,10 @@ PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, co
       continue;
     }
     ++layout.interPairs;
-    auto [nic, end] = nicsOf(from % cluster.devicesPerHost, cluster);
+    auto [nic, end] = nicsOf(from, cluster);
     uplinks.add(fromHost, toHost, {{nic, 1.0}}, 1);
     for (bool outgoing : {true, false}) {
-      auto [first, last] = nicsOf((outgoing ? from : to) % cluster.devicesPerHost, cluster);
+      auto [first, last] = nicsOf(outgoing ? from : to, cluster);
       for (int nic = first; nic < last; ++nic) {
         double &sum = load[{outgoing ? fromHost : toHost, nic, outgoing}];
         sum += 1.0 / (last - first);

@@ -100,7 +100,7 @@ Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const C
       place.where = uint64_t(placement.deviceOf[source]) << 32 | uint64_t(placement.deviceOf[target]);
       place.message = message;
       int from = placement.deviceOf[source], to = placement.deviceOf[target];
-      bool crosses = from / cluster.devicesPerHost != to / cluster.devicesPerHost;
+      bool crosses = cluster.hostOf(from) != cluster.hostOf(to);
       return drawMessageExcess(crosses ? cluster.inter.profile : cluster.intra.profile, topology->latency(from, to),
                                place);
     };

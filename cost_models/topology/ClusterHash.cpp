@@ -54,6 +54,18 @@ void addLink(Canonical &out, const std::string &prefix, const LinkClass &link) {
   addProfile(out, prefix + "profile.", link.profile);
 }
 
+void addDevice(Canonical &out, const std::string &prefix, const Device &device) {
+  for (const auto &[type, rate] : device.peak)
+    out.add(prefix + "peak." + type, rate.value);
+  out.add(prefix + "f32_dot", device.f32Dot);
+  out.add(prefix + "matmul_efficiency", device.matmulEfficiency);
+  out.add(prefix + "memory_bandwidth", device.memoryBandwidth.value);
+  out.add(prefix + "memory_efficiency", device.memoryEfficiency);
+  out.add(prefix + "memory", double(device.memory.value));
+  out.add(prefix + "launch", device.launch.value);
+  out.add(prefix + "reduction", device.reduction.value);
+}
+
 } // namespace
 
 std::string hashOf(const Cluster &c) {
@@ -61,15 +73,7 @@ std::string hashOf(const Cluster &c) {
   out.add("hosts", c.hosts);
   out.add("devices_per_host", c.devicesPerHost);
   out.add("nics_per_host", c.nicsPerHost);
-  for (const auto &[type, rate] : c.device.peak)
-    out.add("device.peak." + type, rate.value);
-  out.add("device.f32_dot", c.device.f32Dot);
-  out.add("device.matmul_efficiency", c.device.matmulEfficiency);
-  out.add("device.memory_bandwidth", c.device.memoryBandwidth.value);
-  out.add("device.memory_efficiency", c.device.memoryEfficiency);
-  out.add("device.memory", double(c.device.memory.value));
-  out.add("device.launch", c.device.launch.value);
-  out.add("device.reduction", c.device.reduction.value);
+  addDevice(out, "device.", c.device);
   addLink(out, "intra.", c.intra);
   addLink(out, "inter.", c.inter);
   addLink(out, "host_link.", c.hostLink);
@@ -80,6 +84,24 @@ std::string hashOf(const Cluster &c) {
   out.add("oversubscription", c.oversubscription);
   out.add("hosts_per_leaf", c.hostsPerLeaf);
   out.add("spine_latency", c.spineLatency.value);
+  if (c.topology == "three_tier") {
+    out.add("leaves_per_pod", c.leavesPerPod);
+    out.add("core_oversubscription", c.coreOversubscription);
+    out.add("core_latency", c.coreLatency.value);
+  }
+  if (c.planes > 1)
+    out.add("planes", c.planes);
+  if (c.routing != Routing::Static) {
+    out.add("routing", int(c.routing));
+    out.add("hash_seed", std::to_string(c.hashSeed));
+  }
+  for (size_t i = 0; i < c.groups.size(); ++i) {
+    std::string prefix = "group" + std::to_string(i) + ".";
+    out.add(prefix + "hosts", c.groups[i].hosts);
+    out.add(prefix + "devices_per_host", c.groups[i].devicesPerHost);
+    out.add(prefix + "nics_per_host", c.groups[i].nicsPerHost);
+    addDevice(out, prefix + "device.", c.groups[i].device);
+  }
   out.add("nccl.bus_bandwidth_intra", c.nccl.busBandwidthIntra.value);
   out.add("nccl.bus_bandwidth_inter", c.nccl.busBandwidthInter.value);
   out.add("nccl.architecture", c.nccl.architecture);

@@ -6,6 +6,7 @@
 #include "topology/ClusterHash.h"
 #include "topology/DefaultProfiles.h"
 #include "topology/YamlSection.h"
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -187,16 +188,96 @@ static Device readDevice(YamlSection section) {
 }
 
 static void readTopology(YamlSection section, Cluster &c) {
-  c.topology = section.oneOf("builder", {"single_switch", "rail_optimized", "fat_tree"});
+  c.topology = section.oneOf("builder", {"single_switch", "rail_optimized", "fat_tree", "three_tier"});
   c.hostsPerLeaf = c.hosts;
   if (c.topology != "single_switch") {
-    if (c.topology == "fat_tree" || section.has("hosts_per_leaf"))
+    if (c.topology != "rail_optimized" || section.has("hosts_per_leaf"))
       c.hostsPerLeaf = section.whole("hosts_per_leaf", 1, INT_MAX);
     if (section.has("oversubscription"))
       c.oversubscription = section.number("oversubscription", 1, 1000);
     c.spineLatency = section.time("spine_latency");
   }
+  if (c.topology == "three_tier") {
+    c.leavesPerPod = section.whole("leaves_per_pod", 1, INT_MAX);
+    if (section.has("core_oversubscription"))
+      c.coreOversubscription = section.number("core_oversubscription", 1, 1000);
+    c.coreLatency = section.time("core_latency");
+  }
+  if (section.has("planes"))
+    c.planes = section.whole("planes", 1, 8);
+  if (section.has("routing")) {
+    std::string routing = section.oneOf("routing", {"static", "hash", "shared_hash"});
+    c.routing = routing == "static" ? Routing::Static : routing == "hash" ? Routing::Hash : Routing::SharedHash;
+    if (c.routing != Routing::Static && c.inter.profile.collisionUplinks > 0)
+      section.fail("routing",
+                   "expected inter.profile.collision_uplinks of 0 beside a routing that hashes flow by flow, "
+                   "got " +
+                       std::to_string(c.inter.profile.collisionUplinks) + "; collisions would count twice");
+  }
+  if (section.has("hash_seed"))
+    c.hashSeed = uint64_t(section.whole("hash_seed", 0, INT_MAX));
   section.finish();
+}
+
+/// What a device of each of these kinds reaches.
+static Device leastOf(const std::vector<HostGroup> &groups) {
+  Device all = groups[0].device;
+  for (const HostGroup &group : groups) {
+    const Device &d = group.device;
+    if (all.name.find(d.name) == std::string::npos)
+      all.name += " and " + d.name;
+    for (auto rate = all.peak.begin(); rate != all.peak.end();) {
+      auto other = d.peak.find(rate->first);
+      if (other == d.peak.end()) {
+        rate = all.peak.erase(rate);
+        continue;
+      }
+      if (other->second.value * d.matmulEfficiency < rate->second.value * all.matmulEfficiency)
+        rate->second = {other->second.value * d.matmulEfficiency / all.matmulEfficiency};
+      ++rate;
+    }
+    if (d.f32Dot != all.f32Dot)
+      all.f32Dot = "f32";
+    if (d.memoryBandwidth.value * d.memoryEfficiency < all.memoryBandwidth.value * all.memoryEfficiency)
+      all.memoryBandwidth = d.memoryBandwidth * (d.memoryEfficiency / all.memoryEfficiency);
+    all.memory = std::min(all.memory, d.memory);
+    all.launch = std::max(all.launch, d.launch);
+    all.reduction = std::min(all.reduction, d.reduction);
+  }
+  return all;
+}
+
+/// Either hosts, devices_per_host and nics_per_host, or host_groups: a list of mappings of these three, each with a
+/// device of its own if it is another kind.
+static void readHosts(YamlSection &file, Cluster &c) {
+  c.device = readDevice(file.section("device"));
+  if (!file.has("host_groups")) {
+    c.hosts = file.whole("hosts", 1, 1 << 17);
+    c.devicesPerHost = file.whole("devices_per_host", 1, 1 << 10);
+    c.nicsPerHost = file.whole("nics_per_host", c.hosts > 1 ? 1 : 0, 1 << 10);
+    return;
+  }
+  std::vector<YamlSection> sections = file.sections("host_groups");
+  for (const char *replaced : {"hosts", "devices_per_host", "nics_per_host"})
+    file.replaced(replaced, "host_groups");
+  for (YamlSection &section : sections) {
+    HostGroup group;
+    group.hosts = section.whole("hosts", 1, 1 << 17);
+    group.devicesPerHost = section.whole("devices_per_host", 1, 1 << 10);
+    group.nicsPerHost = section.whole("nics_per_host", 1, 1 << 10);
+    group.device = section.has("device") ? readDevice(section.section("device")) : c.device;
+    section.finish();
+    c.hosts += group.hosts;
+    c.devicesPerHost = std::max(c.devicesPerHost, group.devicesPerHost);
+    c.nicsPerHost = std::max(c.nicsPerHost, group.nicsPerHost);
+    c.groups.push_back(std::move(group));
+  }
+  if (c.hosts > 1 << 17)
+    file.fail("host_groups",
+              "expected at most " + std::to_string(1 << 17) + " hosts in all, got " + std::to_string(c.hosts));
+  c.device = leastOf(c.groups);
+  if (c.device.peak.empty())
+    file.fail("host_groups", "expected devices with the rate of one element type in common, got none");
 }
 
 static NcclSettings readNccl(YamlSection section) {
@@ -217,10 +298,7 @@ static Cluster readChecked(const std::string &path) {
   if (file.has("base"))
     file.text("base");
   c.name = file.text("name");
-  c.hosts = file.whole("hosts", 1, 1 << 17);
-  c.devicesPerHost = file.whole("devices_per_host", 1, 1 << 10);
-  c.nicsPerHost = file.whole("nics_per_host", c.hosts > 1 ? 1 : 0, 1 << 10);
-  c.device = readDevice(file.section("device"));
+  readHosts(file, c);
   c.intra = readLink(file.section("intra"), true);
   c.inter = readLink(file.section("inter"), true);
   if (file.has("host_link")) {

@@ -55,7 +55,7 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
   auto integer = [](int i) { return std::to_string(i); };
   std::vector<int> hosts;
   for (int device : placement.deviceOf)
-    hosts.push_back(device / cluster.devicesPerHost);
+    hosts.push_back(cluster.hostOf(device));
   std::string out = "{\"format\": \"braid-fabric 1\",\n \"cluster\": " + quoted(cluster.name) +
                     ",\n \"hash\": " + quoted(cluster.hash) +
                     ",\n \"ranks\": " + std::to_string(placement.deviceOf.size()) +

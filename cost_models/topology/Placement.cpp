@@ -50,10 +50,11 @@ Result<Placement> readPlacement(const std::string &text, int ranks, const Cluste
                   std::to_string(rank));
     }
     std::string entry = std::to_string(host) + ":" + std::to_string(device);
-    if (host >= cluster.hosts || device >= cluster.devicesPerHost)
+    int devices = host < cluster.hosts ? cluster.devicesIn(int(host)) : cluster.devicesPerHost;
+    if (host >= cluster.hosts || device >= devices)
       return fail("expected a host below " + std::to_string(cluster.hosts) + " and a gpu below " +
-                  std::to_string(cluster.devicesPerHost) + " for rank " + std::to_string(rank) + ", got " + entry);
-    int number = int(host) * cluster.devicesPerHost + int(device);
+                  std::to_string(devices) + " for rank " + std::to_string(rank) + ", got " + entry);
+    int number = cluster.firstDevice(int(host)) + int(device);
     if (rankOn[number] >= 0)
       return fail("expected a device for each rank, got " + entry + " for ranks " + std::to_string(rankOn[number]) +
                   " and " + std::to_string(rank));

@@ -1,6 +1,7 @@
 //===- YamlSection.cpp - reading a layered YAML mapping with good errors ----------------------------------------===//
 #include "topology/YamlSection.h"
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 
@@ -113,6 +114,34 @@ YamlSection YamlSection::section(const char *key) {
   if (found.empty())
     fail(key, "expected this mapping, got none");
   return YamlSection(full(key), std::move(found), this, *assumptions);
+}
+
+std::vector<YamlSection> YamlSection::sections(const char *key) {
+  asked.insert(key);
+  PlacedNode placed = find(key);
+  if (!placed.node.IsSequence() || placed.node.size() == 0)
+    fail(key, "expected a list of mappings, got " + kindOf(placed.node));
+  std::vector<YamlSection> all;
+  for (size_t i = 0; i < placed.node.size(); ++i)
+    all.push_back(
+        YamlSection(full(key) + "[" + std::to_string(i) + "]", {{placed.file, placed.node[i]}}, this, *assumptions));
+  return all;
+}
+
+void YamlSection::replaced(const char *key, const char *other) {
+  asked.insert(key);
+  int layer = 0, keyLayer = INT_MAX, otherLayer = INT_MAX;
+  for (const PlacedNode &placed : layers) {
+    for (const auto &entry : placed.node) {
+      if (entry.first.Scalar() == key)
+        keyLayer = std::min(keyLayer, layer);
+      if (entry.first.Scalar() == other)
+        otherLayer = std::min(otherLayer, layer);
+    }
+    ++layer;
+  }
+  if (keyLayer <= otherLayer && keyLayer != INT_MAX)
+    fail(key, std::string("expected ") + other + " alone, got this key beside it");
 }
 
 std::vector<std::string> YamlSection::keys() const {

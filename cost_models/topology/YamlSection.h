@@ -45,6 +45,10 @@ public:
   /// Whether an optional key is there.
   bool has(const char *key) const;
   YamlSection section(const char *key); ///< an error if it is in no layer
+  /// A list of mappings, of the first layer that has it; at least one.
+  std::vector<YamlSection> sections(const char *key);
+  /// For a key that another one replaces: allows it in files below the one that has `other`; beside it, it is an error.
+  void replaced(const char *key, const char *other);
   std::string text(const char *key);
   /// Shape of the machine, mostly; `constant`: a figure that wants a source.
   std::string oneOf(const char *key, const std::vector<std::string> &words, bool constant = false);

@@ -1,10 +1,13 @@
 # Relative to cost_models/.
 set(BRAID_TOPOLOGY_SOURCES
+  topology/Builders.cpp
   topology/ClusterHash.cpp
   topology/ClusterReader.cpp
   topology/DefaultProfiles.cpp
+  topology/Drawing.cpp
   topology/EmitProfile.cpp
   topology/Graph.cpp
+  topology/Hosts.cpp
   topology/Placement.cpp
   topology/Topology.cpp
   topology/Units.cpp

@@ -160,6 +160,51 @@ TEST_CASE("f32 products run on the units that the file names") {
              Contains("that peak gives the rate of"));
 }
 
+TEST_CASE("hosts that differ, and what their devices have in common") {
+  std::string text = replaced(complete, "hosts: 4\ndevices_per_host: 2\nnics_per_host: 2\n",
+                              "host_groups:\n"
+                              "  - {hosts: 2, devices_per_host: 2, nics_per_host: 2}\n"
+                              "  - hosts: 1\n    devices_per_host: 4\n    nics_per_host: 1\n    device:\n"
+                              "      {name: slow, source: test, peak: {f32: 5 TFLOP/s}, matmul_efficiency: 0.5, "
+                              "memory_bandwidth: 1 GB/s, memory_efficiency: 1, memory: 8 GiB, launch: 9 us, "
+                              "reduction: 1 GB/s}\n");
+  Result<Cluster> c = readText(text);
+  INFO((c ? "" : c.error().text()));
+  REQUIRE(c);
+  CHECK(c->hosts == 3);
+  CHECK(c->ranks() == 8);
+  CHECK(c->nics() == 5);
+  CHECK(c->device.name == "gpu and slow");
+  CHECK(c->device.peak.size() == 1);
+  CHECK(c->device.dotPeak("f32").value == 5e12);
+  CHECK(c->device.launch.value == Approx(9e-6));
+  CHECK(c->kindOf(3).name != "slow");
+  CHECK(c->kindOf(4).name == "slow");
+  CHECK(c->hash != readText(complete)->hash);
+  CHECK_THAT(readText(text + "hosts: 3\n").error().text(), Contains("hosts: expected host_groups alone"));
+  CHECK_THAT(readText(replaced(text, "hosts: 1\n", "hosts: 0\n")).error().text(),
+             Contains("host_groups[1].hosts: expected a whole number from 1"));
+  CHECK_THAT(readText(replaced(complete, "hosts: 4\n", "host_groups: 4\n")).error().text(),
+             Contains("host_groups: expected a list of mappings, got \"4\""));
+}
+
+TEST_CASE("three tiers, planes and routing are read") {
+  std::string text =
+      replaced(complete, "builder: single_switch",
+               "builder: three_tier\n  hosts_per_leaf: 1\n  spine_latency: 0.3 us\n  leaves_per_pod: 2\n"
+               "  core_latency: 0.4 us\n  core_oversubscription: 2\n  planes: 2\n  routing: shared_hash\n"
+               "  hash_seed: 7");
+  Result<Cluster> c = readText(text);
+  INFO((c ? "" : c.error().text()));
+  REQUIRE(c);
+  CHECK(c->leavesPerPod == 2);
+  CHECK(c->planes == 2);
+  CHECK(c->routing == Routing::SharedHash);
+  CHECK(c->hash != readText(replaced(text, "hash_seed: 7", "hash_seed: 8"))->hash);
+  CHECK_THAT(readText(replaced(text, "fabric: infiniband", "fabric: roce\n    collision_uplinks: 8")).error().text(),
+             Contains("topology.routing: expected inter.profile.collision_uplinks of 0"));
+}
+
 TEST_CASE("each mistake is one error that names the line, the key, what was expected and what was there") {
   CHECK(errorOf("hosts: 4", "hosts: four") == "c.yaml:2: hosts: expected a whole number, got \"four\"");
   CHECK(errorOf("hosts: 4", "hosts: 0") == "c.yaml:2: hosts: expected a whole number from 1 to 131072, got 0");
@@ -196,8 +241,8 @@ TEST_CASE("each mistake is one error that names the line, the key, what was expe
              Contains("expected a number without a unit, got \"nan\""));
   // words
   CHECK(errorOf("single_switch", "single_swich") ==
-        "c.yaml:27: topology.builder: expected single_switch, rail_optimized or "
-        "fat_tree, got \"single_swich\"; did you mean \"single_switch\"?");
+        "c.yaml:27: topology.builder: expected single_switch, rail_optimized, "
+        "fat_tree or three_tier, got \"single_swich\"; did you mean \"single_switch\"?");
   CHECK_THAT(errorOf("fabric: infiniband", "fabric: infinband"), Contains("did you mean \"infiniband\"?"));
   CHECK_THAT(errorOf("bf16:", "bf61:"),
              Contains("device.peak.bf61: expected an element type in MLIR's spelling, got this "

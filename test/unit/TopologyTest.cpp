@@ -1,5 +1,6 @@
 //===- TopologyTest.cpp - builders and paths --------------------------------------------------------------------===//
 #include "braid/cost_models/Topology.h"
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -46,7 +47,7 @@ void checkPaths(const Cluster &c) {
         at = t.links()[link].to;
       }
       REQUIRE(at == t.device(to));
-      REQUIRE(path.crossesHosts == (from / c.devicesPerHost != to / c.devicesPerHost));
+      REQUIRE(path.crossesHosts == (c.hostOf(from) != c.hostOf(to)));
       if (path.crossesHosts || from == to)
         REQUIRE(path.count == t.distance(from, to));
       else // NVLink, although two devices on one NIC are as near through it
@@ -66,6 +67,124 @@ TEST_CASE("paths are walks in the graph, and shortest ones") {
   checkPaths(cluster("fat_tree", 3, 2, 2, 0));    // 0: all hosts under one leaf
   checkPaths(cluster("fat_tree", 6, 4, 2, 2, 4)); // shared NICs, oversubscribed
   checkPaths(cluster("fat_tree", 4, 2, 4, 2));    // two NICs each
+}
+
+TEST_CASE("three tiers, planes, hosts that differ: paths are walks, and shortest ones") {
+  Cluster tiers = cluster("three_tier", 24, 2, 2, 2);
+  tiers.leavesPerPod = 3;
+  tiers.coreOversubscription = 1.5;
+  tiers.coreLatency = microseconds(0.5);
+  for (Routing routing : {Routing::Static, Routing::Hash, Routing::SharedHash})
+    for (int planes : {1, 2}) {
+      tiers.routing = routing;
+      tiers.planes = planes;
+      checkPaths(tiers);
+    }
+  Cluster planes = cluster("fat_tree", 6, 2, 2, 2);
+  planes.planes = 2;
+  checkPaths(planes);
+  for (const char *topology : {"single_switch", "rail_optimized", "fat_tree"}) {
+    Cluster uneven = cluster(topology, 5, 4, 4, std::string(topology) == "single_switch" ? 5 : 2);
+    uneven.groups = {{2, 4, 4, {}}, {2, 2, 2, {}}, {1, 3, 1, {}}};
+    CHECK(uneven.ranks() == 15);
+    CHECK(uneven.nics() == 13);
+    checkPaths(uneven);
+  }
+}
+
+TEST_CASE("devices are numbered host by host, also where hosts differ") {
+  Cluster c = cluster("single_switch", 4, 8, 8, 4);
+  c.groups = {{2, 8, 8, {}}, {1, 4, 2, {}}, {1, 8, 8, {}}};
+  int device = 0;
+  for (int host = 0; host < 4; ++host) {
+    CHECK(c.firstDevice(host) == device);
+    CHECK(c.devicesIn(host) == (host == 2 ? 4 : 8));
+    for (int i = 0; i < c.devicesIn(host); ++i, ++device) {
+      CHECK(c.hostOf(device) == host);
+      CHECK(c.deviceInHost(device) == i);
+    }
+  }
+  CHECK(c.ranks() == device);
+}
+
+TEST_CASE("flows between hosts spread over the path set by their source ports where routing hashes") {
+  Cluster c = cluster("three_tier", 32, 1, 1, 4);
+  c.leavesPerPod = 4;
+  Topology fixed = build(c);
+  CHECK(fixed.pathSet(0, 1).size() == 1);      // under one leaf
+  CHECK(fixed.pathSet(0, 4).size() == 4);      // 4 spines in the pod
+  CHECK(fixed.pathSet(0, 16).size() == 4 * 4); // times 4 cores of a spine's group
+  for (uint64_t flow : {0, 1, 2})
+    CHECK(fixed.path(0, 16, flow) == fixed.path(0, 16)); // by destination
+  c.routing = Routing::Hash;
+  Topology hashed = build(c);
+  auto set = hashed.pathSet(0, 16);
+  std::set<size_t> taken;
+  for (uint64_t flow = 0; flow < 200; ++flow) {
+    auto found = std::find(set.begin(), set.end(), hashed.path(0, 16, flow));
+    REQUIRE(found != set.end());
+    taken.insert(size_t(found - set.begin()));
+  }
+  CHECK(taken.size() == set.size());
+}
+
+/// Of the links from spines to cores, those that flows of all pods to the next pod use; 256 flows over 64 links.
+static int coreLinksUsed(Routing routing) {
+  Cluster c = cluster("three_tier", 64, 4, 4, 4, 4); // 16 NICs on a leaf, 4 links up
+  c.leavesPerPod = 4;
+  c.routing = routing;
+  Topology t = build(c);
+  std::vector<Flow> flows;
+  for (int device = 0; device < c.ranks(); ++device)
+    flows.push_back({device, (device + 64) % c.ranks(), Bytes{1 << 20}});
+  int used = 0;
+  for (const LinkLoad &load : loads(t, flows))
+    used += t.links()[load.link].level == Topology::Level::Core &&
+            t.vertices()[t.links()[load.link].to].kind == Topology::VertexKind::Core;
+  return used;
+}
+
+TEST_CASE("a polarised fabric uses 1 / k of its second stage, other seeds all of it") {
+  CHECK(coreLinksUsed(Routing::Static) == 64);
+  CHECK(coreLinksUsed(Routing::SharedHash) == 16); // k = 4
+  CHECK(coreLinksUsed(Routing::Hash) >= 60);       // 4 flows a link in the mean: e^-4 of the links have none
+}
+
+TEST_CASE("loads of a step: bytes and time of each link, the longest first") {
+  Topology t = build(cluster("fat_tree", 4, 4, 1, 4)); // four GPUs share a NIC
+  std::vector<LinkLoad> all = loads(t, {{0, 4, Bytes{1000000}}, {1, 5, Bytes{500000}}, {0, 1, Bytes{450}}});
+  CHECK(all[0].flows == 2);
+  CHECK(all[0].bytes == 1500000);
+  CHECK(all[0].time.value == Approx(1.5e6 / 50e9));
+  CHECK(all.back().time.value == Approx(1e-9));
+}
+
+TEST_CASE("a ring in the order of locality leaves each host once") {
+  Cluster c = cluster("fat_tree", 4, 4, 4, 2);
+  Placement placement;
+  for (int rank = 0; rank < 16; ++rank) // dealt round-robin
+    placement.deviceOf.push_back(rank % 4 * 4 + rank / 4);
+  auto crossings = [&](const std::vector<int> &order) {
+    int count = 0;
+    for (size_t i = 0; i < order.size(); ++i)
+      count += placement.hostOf(order[i], c) != placement.hostOf(order[(i + 1) % order.size()], c);
+    return count;
+  };
+  std::vector<int> plain(16);
+  for (int i = 0; i < 16; ++i)
+    plain[i] = i;
+  CHECK(crossings(plain) == 16);
+  CHECK(crossings(localityOrder(placement)) == 4);
+}
+
+TEST_CASE("drawings are bounded and complete") {
+  Topology t = build(cluster("rail_optimized", 100, 8, 8, 10));
+  std::string svg = drawSvg(t, 8);
+  CHECK_THAT(svg, Contains("92 hosts not drawn"));
+  CHECK_THAT(svg, Contains("host99"));
+  CHECK(svg.find(">host50<") == std::string::npos);
+  CHECK(svg.size() < 400000);
+  CHECK_THAT(drawSvg(build(cluster("single_switch", 1, 8, 0, 1))), Contains("gpu7"));
 }
 
 TEST_CASE("latencies add up to the cluster's") {
@@ -138,7 +257,7 @@ TEST_CASE("vertices have names, and the drawing has every cable once") {
   for (const Topology::Vertex &vertex : t.vertices())
     CHECK(names.insert(vertex.name()).second);
   CHECK(names.count("host1.gpu0") == 1);
-  std::string dot = t.dot();
+  std::string dot = drawDot(t);
   size_t edges = 0;
   for (size_t at = dot.find(" -- "); at != std::string::npos; at = dot.find(" -- ", at + 1))
     ++edges;
@@ -162,4 +281,5 @@ TEST_CASE("numbers that fit no builder are refused") {
   CHECK_FALSE(Topology::build(cluster("fat_tree", 2, 2, 0, 2)));
   CHECK_FALSE(Topology::build(cluster("fat_tree", 2, 2, 2, 2, 0.5)));
   CHECK_FALSE(Topology::build(cluster("single_switch", 4, 2, 2, 2)));
+  CHECK_FALSE(Topology::build(cluster("three_tier", 4, 2, 2, 2))); // no leaves in a pod
 }

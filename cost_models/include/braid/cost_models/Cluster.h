@@ -51,22 +51,45 @@ struct NcclSettings {
   int channels = 16;
 };
 
+/// Equal hosts in a row. A cluster whose hosts differ (fewer cards, another kind) lists several.
+struct HostGroup {
+  int hosts = 0;
+  int devicesPerHost = 0;        ///< of the fullest host
+  int nicsPerHost = 0;           ///< of the fullest host
+  std::vector<HostGroup> groups; ///< hosts that differ, in order; empty: all are equal
+  Device device;                 ///< of all; where kinds differ, what each of them reaches
+};
+
+/// How switches deal flows over equal links up.
+///   Static    by destination (the routing of InfiniBand subnets): shifts do not contend
+///   Hash      by a hash of both ends and the source port, one seed per switch stage
+///   SharedHash  the same, all stages with one seed: what one stage has put together the next cannot deal out
+enum class Routing { Static, Hash, SharedHash };
+
 struct Cluster {
   std::string name;
   std::string path; ///< of the file it came from
   std::string hash; ///< of its meaning (not of its comments); part of each plan's fingerprint
   int hosts = 0;
-  int devicesPerHost = 0;
-  int nicsPerHost = 0;
-  Device device;
-  LinkClass intra;      ///< device to device inside a host
-  LinkClass inter;      ///< NIC to NIC over the fabric, under one leaf switch; latency from device to device
+  int devicesPerHost = 0;        ///< of the fullest host
+  int nicsPerHost = 0;           ///< of the fullest host
+  std::vector<HostGroup> groups; ///< hosts that differ, in order; empty: all are equal
+  Device device;                 ///< of all; where kinds differ, what each of them reaches
+  LinkClass intra;               ///< device to device inside a host
+  LinkClass inter;               ///< NIC to NIC over the fabric, under one leaf switch; latency from device to device
   LinkClass hostLink;   ///< device to NIC; its latency is in addition to inter's (mostly zero: inter's includes it);
                         ///< bandwidth 0: never the bottleneck
-  std::string topology; ///< builder: "single_switch" or "rail_optimized" or "fat_tree"
+  std::string topology; ///< builder: "single_switch", "rail_optimized", "fat_tree" or "three_tier"
   double oversubscription = 1;
   int hostsPerLeaf = 0; ///< hosts under one leaf switch (rail_optimized: under one set of rail switches); 0: all
   Seconds spineLatency; ///< what a message takes longer when it crosses a spine switch
+  int leavesPerPod = 0; ///< three_tier: leaf switches of a pod; pods are joined by core switches
+  double coreOversubscription = 1; ///< three_tier: of a pod's spines, links down / links up
+  Seconds coreLatency;             ///< what a message takes longer when it crosses a core switch
+  int planes =
+      1; ///< separate fabrics; each NIC has a port of 1 / planes of its bandwidth on each (dual ToR, dual plane)
+  Routing routing = Routing::Static;
+  uint64_t hashSeed = 0;
   /// Whether two hosts are under the same leaf switch (rail_optimized: set of rail switches).
   bool sameLeaf(int hostA, int hostB) const {
     return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf;
@@ -74,16 +97,26 @@ struct Cluster {
   NcclSettings nccl;
   double defaultQuantile = 0.5;
   std::vector<std::string> assumptions; ///< "key: why" of each constant that is an assumption
-  int ranks() const { return hosts * devicesPerHost; }
+
+  int ranks() const; ///< devices of all hosts
+  int nics() const;  ///< of all hosts
+  /// Devices are numbered host by host, from 0; so are NICs.
+  int hostOf(int device) const;
+  int deviceInHost(int device) const;
+  int firstDevice(int host) const;
+  int firstNic(int host) const;
+  int devicesIn(int host) const;
+  int nicsIn(int host) const;
+  const Device &kindOf(int device) const;
 };
 
 /// Reads and checks a cluster file.
 Result<Cluster> readCluster(const std::string &path);
 
-/// Rank -> device number (host * devicesPerHost + device in host).
+/// Rank -> device number, counted host by host.
 struct Placement {
   std::vector<int> deviceOf;
-  int hostOf(int rank, const Cluster &cluster) const { return deviceOf[rank] / cluster.devicesPerHost; }
+  int hostOf(int rank, const Cluster &cluster) const { return cluster.hostOf(deviceOf[rank]); }
 };
 
 /// "packed" (rank i on device i; the number of ranks must equal the cluster's devices) or "host:gpu,host:gpu,..." (one
