@@ -8,6 +8,8 @@ set(BRAID_TOPOLOGY_SOURCES
   topology/EmitProfile.cpp
   topology/Graph.cpp
   topology/Hosts.cpp
+  topology/Machine.cpp
+  topology/NcclXml.cpp
   topology/Placement.cpp
   topology/Topology.cpp
   topology/Units.cpp

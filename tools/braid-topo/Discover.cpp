@@ -3,7 +3,7 @@
 // hwloc says how many cores this process may use; sysfs names network cards and their speed (verbs devices before plain
 // Ethernet); NVML, where its library is, names GPUs.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "Machine.h"
+#include "Hwloc.h"
 #include "Subcommands.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,6 +20,10 @@
 namespace cl = llvm::cl;
 
 namespace braid::topo {
+
+using cost::Accelerator;
+using cost::Machine;
+using cost::NetworkCard;
 
 //===- sysfs ----------------------------------------------------------------------------------------------------===//
 
@@ -184,7 +188,8 @@ static double measureCopy() {
   return rates[2];
 }
 
-std::string discover(const std::string &sysfs, bool measure, Machine &machine) {
+/// The machine that this process runs on; `sysfs` is "/sys", or a recorded tree. An error text, or empty.
+static std::string discover(const std::string &sysfs, bool measure, Machine &machine) {
   hwloc_topology_t topology;
   if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0)
     return std::string("hwloc: expected this machine's topology, got: ") + std::strerror(errno);
@@ -222,7 +227,7 @@ int runDiscover(int argc, char **argv) {
   Machine machine;
   if (std::string error = discover(sysfs, measure, machine); !error.empty())
     return fail(error);
-  return write(output, clusterFile(machine, hosts));
+  return write(output, cost::clusterFile(machine, hosts));
 }
 
 } // namespace braid::topo

@@ -1,9 +1,9 @@
 //===- Machine.cpp - a cluster file of what was found -----------------------------------------------------------===//
-#include "Machine.h"
+#include "braid/cost_models/Machine.h"
 #include <algorithm>
 #include <cstdio>
 
-namespace braid::topo {
+namespace braid::cost {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::string clusterFile(const Machine &m, int hosts) {
   return out;
 }
 
-} // namespace braid::topo
+} // namespace braid::cost

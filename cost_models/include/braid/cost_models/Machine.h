@@ -1,12 +1,12 @@
 //===- Machine.h - what is known of a host, and a cluster file of it --------------------------------------------===//
-#ifndef BRAID_TOPO_MACHINE_H
-#define BRAID_TOPO_MACHINE_H
+#ifndef BRAID_COST_MODELS_MACHINE_H
+#define BRAID_COST_MODELS_MACHINE_H
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace braid::topo {
+namespace braid::cost {
 
 struct Accelerator {
   std::string name;          ///< "NVIDIA H100 80GB HBM3"
@@ -37,12 +37,9 @@ struct Machine {
 /// A cluster file of `hosts` such hosts. What is not known is an assumption, and says so.
 std::string clusterFile(const Machine &machine, int hosts);
 
-/// The machine that this process runs on; `sysfs` is "/sys", or a recorded tree. An error text, or empty.
-std::string discover(const std::string &sysfs, bool measure, Machine &machine);
-/// A machine that hwloc wrote (lstopo --of xml), or that NCCL wrote (NCCL_TOPO_DUMP_FILE). An error text, or empty.
-std::string readHwlocXml(const std::string &path, Machine &machine);
+/// Reads what NCCL wrote (NCCL_TOPO_DUMP_FILE). An error text, or empty.
 std::string readNcclXml(const std::string &path, Machine &machine);
 
-} // namespace braid::topo
+} // namespace braid::cost
 
 #endif
