@@ -137,14 +137,11 @@ LogicalResult LaunchOp::verify() {
       return emitOpError("destination ") << index << ", expected element type and sizes of '"
                                          << stringifyCollectiveKind(kind) << "' for " << from << ", got " << to;
   }
-  SmallVector<FinishOp> finishes; // C5
+  SmallVector<FinishOp> finishes; // C5. Other uses (loops, branches) hide where it is finished: then nothing is said.
   for (Operation *user : getToken().getUsers()) {
     auto finish = dyn_cast<FinishOp>(user);
-    if (!finish) {
-      auto diagnostic = emitOpError("token, expected to be finished in the region of the launch, got another use");
-      diagnostic.attachNote(user->getLoc()) << "the use is here";
-      return diagnostic;
-    }
+    if (!finish)
+      return success();
     finishes.push_back(finish);
   }
   if (finishes.empty())

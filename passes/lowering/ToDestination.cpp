@@ -7,6 +7,7 @@
 #include "braid/dialect/BraidOps.h"
 #include "braid/dialect/Groups.h"
 #include "braid/passes/Passes.h"
+#include "lowering/CarriedTokens.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,22 +22,26 @@ namespace {
 class Converter {
 public:
   /// `collective` with these operands in place of its own; `last` is the operation after which its results exist.
-  Converter(CollectiveOpInterface collective, ValueRange operands, Operation *start, Operation *last)
-      : collective(collective), operands(operands.begin(), operands.end()), start(start), last(last), builder(start) {}
+  /// `carried`: that is not known, since its token is passed on.
+  Converter(CollectiveOpInterface collective, ValueRange operands, Operation *start, Operation *last, bool carried)
+      : collective(collective), operands(operands.begin(), operands.end()), start(start), last(last), carried(carried),
+        builder(start) {}
 
-  /// The results of the collective, or failure with an error on it.
-  FailureOr<SmallVector<Value>> convert();
+  /// The launch in place of the start, or failure with an error on it.
+  FailureOr<LaunchOp> launch();
 
 private:
   size_t sentCount() { return collective.getCommOperands().size(); }
   bool canRunInPlace();
   bool diesHere(Value operand);
+  Value own(Value operand, bool inPlace);
   FailureOr<Value> destination(unsigned index);
   FailureOr<int64_t> groupSize();
 
   CollectiveOpInterface collective;
   SmallVector<Value> operands;
   Operation *start, *last;
+  bool carried;
   OpBuilder builder;
 };
 
@@ -136,13 +141,24 @@ Value contiguous(OpBuilder &builder, Location loc, Value value) {
   return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), value).getResult();
 }
 
-FailureOr<SmallVector<Value>> Converter::convert() {
+/// A tensor that nobody else uses, which a loop can carry while it is in flight. Where the collective works in place
+/// bufferization copies if somebody does; elsewhere the copy is made here.
+Value Converter::own(Value operand, bool inPlace) {
+  if (inPlace && isComputedHere(operand))
+    return operand;
+  auto type = cast<RankedTensorType>(operand.getType());
+  return bufferization::AllocTensorOp::create(builder, collective.getLoc(), type, ValueRange(), operand).getResult();
+}
+
+FailureOr<LaunchOp> Converter::launch() {
   Location loc = collective.getLoc();
   CollectiveKind kind = collective.getCollectiveKind();
-  bool inPlace = canRunInPlace();
+  bool inPlace = carried ? CarriedTokens::isInPlace(collective) : canRunInPlace();
   SmallVector<Value> inputs, inits;
-  for (Value &operand : MutableArrayRef(operands).take_front(sentCount()))
-    inputs.push_back(operand = contiguous(builder, loc, operand));
+  for (Value operand : ArrayRef(operands).take_front(sentCount()))
+    inputs.push_back(carried ? own(operand, inPlace && !llvm::is_contained(inputs, operand))
+                             : contiguous(builder, loc, operand));
+  llvm::copy(inputs, operands.begin());
   if (inPlace) {
     std::swap(inputs, inits);
   } else {
@@ -177,67 +193,70 @@ FailureOr<SmallVector<Value>> Converter::convert() {
                               {"plan", "plan"}})
     if (Attribute attr = collective->getAttr(name))
       state.addAttribute(target, attr);
-  auto launch = cast<LaunchOp>(builder.create(state));
-  builder.setInsertionPoint(last);
-  auto finish = FinishOp::create(builder, last->getLoc(), launch.getResults().getTypes(), launch.getToken(), inputs,
-                                 launch.getResults());
-  return llvm::to_vector_of<Value>(finish.getResults());
+  return cast<LaunchOp>(builder.create(state));
+}
+
+/// Finishes the launch at `place`, which is replaced.
+void finishAt(Operation *place, LaunchOp launch) {
+  OpBuilder builder(place);
+  auto finish = FinishOp::create(builder, place->getLoc(), launch.getResults().getTypes(), launch.getToken(),
+                                 launch.getInputs(), launch.getResults());
+  place->replaceAllUsesWith(finish.getResults());
+  place->erase();
 }
 
 struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
-  LogicalResult convertStart(StartOp start) {
+  LogicalResult convertStart(StartOp start, CarriedTokens &tokens) {
+    bool carried = tokens.isCarried(start);
     SmallVector<WaitOp> waits;
-    for (Operation *user : start.getToken().getUsers()) {
-      auto wait = dyn_cast<WaitOp>(user);
-      if (!wait) {
-        auto diagnostic = start.emitOpError("token, expected to be waited for where it was made, got passed on");
-        diagnostic.attachNote(user->getLoc()) << "it is passed on here";
-        return diagnostic;
-      }
-      waits.push_back(wait);
-    }
-    // Of several waits each is on a path of its own: one launch, a finish at each.
-    Converter converter(start.getCollective(), start.getOperands(), start, waits.front());
-    auto results = converter.convert();
-    if (failed(results))
+    if (!carried)
+      for (Operation *user : start.getToken().getUsers())
+        waits.push_back(cast<WaitOp>(user));
+    Converter converter(start.getCollective(), start.getOperands(), start, carried ? start : waits.front(), carried);
+    FailureOr<LaunchOp> launch = converter.launch();
+    if (failed(launch))
       return failure();
-    LaunchOp launch = cast<FinishOp>(waits.front()->getPrevNode()).getLaunch();
-    for (WaitOp wait : ArrayRef(waits).drop_front()) {
-      OpBuilder builder(wait);
-      auto finish = FinishOp::create(builder, wait.getLoc(), launch.getResults().getTypes(), launch.getToken(),
-                                     launch.getInputs(), launch.getResults());
-      wait->replaceAllUsesWith(finish.getResults());
-      wait->erase();
-    }
-    waits.front()->replaceAllUsesWith(*results);
-    waits.front()->erase();
+    if (carried)
+      tokens.launched(start, *launch);
+    for (WaitOp wait : waits) // of several each is on a path of its own: one launch, a finish at each
+      finishAt(wait, *launch);
     start->erase();
     return success();
   }
 
   void runOnOperation() override {
+    CarriedTokens tokens;
+    if (failed(tokens.extend(getOperation())))
+      return signalPassFailure();
     SmallVector<Operation *> work;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<CollectiveOpInterface, StartOp>(op))
         work.push_back(op);
       return isa<StartOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
-    bool failedOnce = false;
     for (Operation *op : work) {
       if (auto start = dyn_cast<StartOp>(op)) {
-        failedOnce |= failed(convertStart(start));
+        if (failed(convertStart(start, tokens)))
+          return signalPassFailure();
         continue;
       }
-      auto collective = cast<CollectiveOpInterface>(op);
-      auto results = Converter(collective, op->getOperands(), op, op).convert();
-      failedOnce |= failed(results);
-      if (failed(results))
-        continue;
-      op->replaceAllUsesWith(*results);
-      op->erase();
+      FailureOr<LaunchOp> launch =
+          Converter(cast<CollectiveOpInterface>(op), op->getOperands(), op, op, /*carried=*/false).launch();
+      if (failed(launch))
+        return signalPassFailure();
+      finishAt(op, *launch);
     }
-    if (failedOnce)
-      signalPassFailure();
+    SmallVector<WaitOp> waits; // for tokens that were passed on
+    getOperation()->walk([&](WaitOp wait) { waits.push_back(wait); });
+    for (WaitOp wait : waits) {
+      OpBuilder builder(wait);
+      ValueRange all = tokens.standIns(builder, wait.getLoc(), wait.getToken());
+      ValueRange inits = all.take_back(wait.getNumResults()), inputs = all.drop_back(wait.getNumResults());
+      auto finish = FinishOp::create(builder, wait.getLoc(), inits.getTypes(), wait.getToken(), inputs, inits);
+      wait.replaceAllUsesWith(finish.getResults());
+      wait.erase();
+    }
+    tokens.resolve();
   }
 };
 

@@ -47,13 +47,12 @@ public:
   LogicalResult lower(LaunchOp launch);
   void lower(FinishOp finish);
   void lower(RankOp op);
-  /// After the launches: buffers, what is called when a program is entered, and the type of tokens.
+  /// Before the launches: which of them touch which buffers; the type of tokens.
+  void findBuffers();
+  void lowerTokens();
+  /// After the launches: buffers, and what is called when a program is entered.
   LogicalResult lowerBuffers();
   void announceSites();
-  void lowerTokens();
-
-  /// Before the launches: which of them touch which buffers.
-  void findBuffers();
 
 private:
   FailureOr<Value> address(OpBuilder &builder, LaunchOp launch, Value buffer);
@@ -253,6 +252,7 @@ struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
     });
     Lowering lowering(getOperation());
     lowering.findBuffers();
+    lowering.lowerTokens();
     for (Operation *op : work) {
       if (auto launch = dyn_cast<LaunchOp>(op)) {
         if (!launch.getResults().empty()) {
@@ -272,7 +272,6 @@ struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
     }
     if (failed(lowering.lowerBuffers()))
       return signalPassFailure();
-    lowering.lowerTokens();
     lowering.announceSites();
   }
 };

@@ -1,4 +1,6 @@
 set(BRAID_LOWERING_SOURCES
+  lowering/BufferState.cpp
+  lowering/CarriedTokens.cpp
   lowering/ExpandCopies.cpp
   lowering/PrepareCompute.cpp
   lowering/RuntimeCalls.cpp

@@ -18,6 +18,7 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
 
   // Destinations before bufferization, which then sees what is in flight.
   manager.addPass(createBraidToDestination());
+  manager.addPass(createCanonicalizerPass()); // loops drop the operands that they carried for a wait
   manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addNestedPass<func::FuncOp>(createBraidPrepareCompute());
 

@@ -56,10 +56,10 @@ Members &Module::all() {
 }
 
 SiteState &Module::stateOf(const int64_t *words, const char *algorithm, const char *name) {
-  std::unique_ptr<SiteState> &state = sites[words];
-  if (!state)
-    state = std::make_unique<SiteState>(Site(words, algorithm, name));
-  return *state;
+  auto known = sites.find(words);
+  if (known == sites.end())
+    known = sites.emplace(words, std::make_unique<SiteState>(Site(words, algorithm, name))).first;
+  return *known->second;
 }
 
 void Module::describe(const int64_t *words, const char *algorithm, const char *name) {
@@ -190,6 +190,7 @@ void Module::launch(Call &call) {
       copied += int64_t(bytes);
   }
   check(braid_op_start(operation.op), state.site.name);
+  flying.push_back(&call);
 }
 
 void Module::finish(Call &call) {
@@ -207,6 +208,7 @@ void Module::finish(Call &call) {
     copied += int64_t(bytes);
   }
   operation.inFlight = false;
+  flying.erase(std::find(flying.begin(), flying.end(), &call));
   idle.push_back(&call);
 }
 
@@ -224,7 +226,13 @@ void *Module::allocate(int64_t bytes, const int64_t *words) {
   return memory;
 }
 
+/// The compiler proves that nobody touches a buffer in flight. Who owns a buffer is only known here where it may be one of
+/// several.
 void Module::release(void *memory) {
+  for (Call *call : flying)
+    for (const braid_buffer &buffer : call->operation->buffers)
+      if (pool.sameBlock(memory, buffer.send) || pool.sameBlock(memory, buffer.receive))
+        fail(call->state->site.name + ": a buffer was freed while it is in flight");
   if (!pool.release(memory))
     std::free(memory);
 }
@@ -248,6 +256,7 @@ void Module::reset() {
   for (Call *call : idle)
     delete call;
   idle.clear();
+  flying.clear();
   planned = copied = 0;
 }
 

@@ -97,7 +97,7 @@ private:
   std::map<const int64_t *, std::unique_ptr<SiteState>> sites;
   std::set<int64_t> opened;
   std::vector<SiteState *> described;
-  std::vector<Call *> idle;
+  std::vector<Call *> idle, flying;
 };
 
 } // namespace braid::runtime::module

@@ -15,11 +15,14 @@ static size_t roundUp(size_t bytes) {
 
 void *Pool::allocate(braid_comm *comm, size_t bytes) {
   Block block = {comm, roundUp(bytes)};
-  auto &list = kept[{comm, block.bytes}];
   void *memory;
-  if (!list.empty()) {
-    memory = list.back().second;
-    list.pop_back();
+  auto found = kept.lower_bound({comm, block.bytes}); // the smallest that is large enough, and not twice as large
+  if (found != kept.end() && found->first.first == comm && found->first.second < 2 * block.bytes) {
+    block.bytes = found->first.second;
+    memory = found->second.back().second;
+    found->second.pop_back();
+    if (found->second.empty())
+      kept.erase(found);
     keptBytes -= block.bytes;
   } else {
     memory = comm ? braid_alloc(comm, block.bytes) : std::aligned_alloc(64, block.bytes);
@@ -42,7 +45,7 @@ bool Pool::release(void *memory) {
   inUse -= block.bytes;
   kept[{block.comm, block.bytes}].emplace_back(releases++, memory);
   keptBytes += block.bytes;
-  while (keptBytes + inUse > mostInUse) // sizes that are no longer wanted do not pile up
+  while (keptBytes + inUse > 2 * mostInUse) // sizes that are no longer wanted do not pile up
     giveBackOldest();
   return true;
 }
@@ -58,7 +61,7 @@ bool Pool::reaches(braid_comm *comm, const void *memory) const {
 void Pool::giveBackOldest() {
   auto oldest = kept.end();
   for (auto it = kept.begin(); it != kept.end(); ++it)
-    if (!it->second.empty() && (oldest == kept.end() || it->second.front() < oldest->second.front()))
+    if (oldest == kept.end() || it->second.front() < oldest->second.front())
       oldest = it;
   giveBack(oldest->second.front().second, {oldest->first.first, oldest->first.second});
   keptBytes -= oldest->first.second;

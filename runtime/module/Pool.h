@@ -3,7 +3,7 @@
 // A step allocates the same buffers as the one before. What is given back is kept by size and by where it came from, so that
 // from the second step on nothing is mapped, and buffers have the same addresses again and again: the runtime then finds its
 // plans for them (braid_op_rebind). Sizes are rounded up to one of four per doubling (1, 1.25, 1.5, 1.75), so that dynamic
-// sizes find each other; at most a quarter is lost to that.
+// sizes find each other. What is kept and what is in use are together at most twice what was ever in use.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_MODULE_POOL_H
 #define BRAID_RUNTIME_MODULE_POOL_H
@@ -23,6 +23,12 @@ public:
   bool release(void *memory);
   /// Whether peers of `comm` reach this address without copies: it is the start of a buffer from here, or lies in one.
   bool reaches(braid_comm *comm, const void *memory) const;
+  /// Whether an address lies in the buffer that starts at `memory`.
+  bool sameBlock(const void *memory, const void *address) const {
+    auto found = used.find(memory);
+    return found != used.end() && address >= memory &&
+           address < static_cast<const char *>(memory) + found->second.bytes;
+  }
   /// Gives back what the communicators gave, in use or not. What is the process's own stays until it is released.
   void forget();
 

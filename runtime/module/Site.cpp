@@ -4,12 +4,16 @@
 
 namespace braid::runtime::module {
 
-Site::Site(const int64_t *words, const char *algorithm, const char *name)
-    : number(words[1]), collective(words[2]), type(words[3]), reduction(words[4]), root(words[5]), peer(words[6]),
-      tag(words[7]), channels(words[8]), chunks(words[9]), accumulation(words[10]),
-      algorithm(algorithm ? algorithm : ""), name(name ? name : "site " + std::to_string(words[1])) {
+static const int64_t *ofThisRelease(const int64_t *words) {
   if (words[0] != 2)
     fail("module: site words of version " + std::to_string(words[0]) + ", expected 2: compiled by another release");
+  return words;
+}
+
+Site::Site(const int64_t *words, const char *algorithm, const char *name)
+    : number(ofThisRelease(words)[1]), collective(words[2]), type(words[3]), reduction(words[4]), root(words[5]),
+      peer(words[6]), tag(words[7]), channels(words[8]), chunks(words[9]), accumulation(words[10]),
+      algorithm(algorithm ? algorithm : ""), name(name ? name : "site " + std::to_string(words[1])) {
   const int64_t *next = words + 14, *ids = next + words[11];
   for (int64_t group = 0; group < words[11]; ++group) {
     groups.emplace_back(ids, ids + next[group]);

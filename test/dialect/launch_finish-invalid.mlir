@@ -108,15 +108,6 @@ func.func @launch_c5_finished_in_a_loop(%a: memref<4xf32>, %n: index) {
 
 // -----
 
-func.func @launch_c5_passed_on(%a: memref<4xf32>) -> !braid.token {
-  // expected-error @+1 {{token, expected to be finished in the region of the launch, got another use}}
-  %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
-  // expected-note @+1 {{the use is here}}
-  return %t : !braid.token
-}
-
-// -----
-
 func.func @finish_c1_other_inputs(%a: tensor<4xf32>, %b: tensor<4xf32>) {
   // expected-note @+1 {{the launch is here}}
   %t, %f = braid.launch broadcast ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64} -> tensor<4xf32>

@@ -125,17 +125,120 @@ func.func @slices(%a: tensor<8x6xf32>) {
 
 #pairs = #braid.groups<[[0, 1]]>
 
-func.func @token_in_a_loop(%a: tensor<4xf32>, %n: index, %first: !braid.token) {
-  // expected-error @+1 {{token, expected to be waited for where it was made, got passed on}}
-  %t = braid.start(%x = %a) : tensor<4xf32> {
-    %r = braid.all_reduce sum %x groups = #pairs : tensor<4xf32>
+// A loop that carries a token carries the destination too; the collective is in place then. The branch inside gives the
+// destination of the path.
+// CHECK-LABEL: func.func @token_in_a_loop
+func.func @token_in_a_loop(%a: tensor<4xf32>, %n: index, %c: i1) -> tensor<4xf32> {
+  // CHECK: %[[OWN:.*]] = bufferization.alloc_tensor() copy(%arg0)
+  // CHECK: %[[T:.*]], %[[D:.*]] = braid.launch all_reduce outs(%[[OWN]] :
+  %t = braid.start(%y = %a) : tensor<4xf32> {
+    %r = braid.all_reduce sum %y groups = #pairs : tensor<4xf32>
     braid.yield %r : tensor<4xf32>
   }
-  // expected-note @+1 {{it is passed on here}}
-  %last = scf.for %i = %n to %n step %n iter_args(%k = %t) -> !braid.token {
-    scf.yield %k : !braid.token
+  // CHECK: %[[LAST:.*]]:3 = scf.for {{.*}} iter_args(%[[K:.*]] = %[[T]], %{{.*}} = %arg0, %[[E:.*]] = %[[D]])
+  %last:2 = scf.for %i = %n to %n step %n iter_args(%k = %t, %z = %a) -> (!braid.token, tensor<4xf32>) {
+    // CHECK: %[[W:.*]] = braid.finish %[[K]] outs(%[[E]] :
+    %w = braid.wait %k, %z : (tensor<4xf32>) -> tensor<4xf32>
+    // CHECK: %[[SUM:.*]] = arith.addf %[[W]], %arg0
+    %sum = arith.addf %w, %a : tensor<4xf32>
+    // CHECK: %[[NEXT:.*]]:2 = scf.if
+    %next = scf.if %c -> !braid.token {
+      // CHECK: %[[T1:.*]], %[[D1:.*]] = braid.launch all_reduce outs(%[[SUM]] :
+      // CHECK: scf.yield %[[T1]], %[[D1]] :
+      %u = braid.start(%y = %sum) : tensor<4xf32> {
+    %r = braid.all_reduce sum %y groups = #pairs : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
   }
+      scf.yield %u : !braid.token
+    } else {
+      // CHECK: %[[T2:.*]], %[[D2:.*]] = braid.launch broadcast outs(%[[SUM]] :
+      // CHECK: scf.yield %[[T2]], %[[D2]] :
+      %u = braid.start(%y = %sum) : tensor<4xf32> {
+    %r = braid.broadcast %y root = 0 groups = #pairs : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
+  }
+      scf.yield %u : !braid.token
+    }
+    // CHECK: scf.yield %[[NEXT]]#0, %[[SUM]], %[[NEXT]]#1 :
+    scf.yield %next, %sum : !braid.token, tensor<4xf32>
+  }
+  // CHECK: braid.finish %[[LAST]]#0 outs(%[[LAST]]#2 :
+  %r = braid.wait %last#0, %last#1 : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+#pairs = #braid.groups<[[0, 1]]>
+
+// Not in place: a copy of the operand that nobody else can write, and the destination.
+// CHECK-LABEL: func.func @gathered_in_a_while_loop
+func.func @gathered_in_a_while_loop(%a: tensor<4xf32>, %c: i1) -> tensor<8xf32> {
+  // CHECK: %[[OWN:.*]] = bufferization.alloc_tensor() copy(%arg0)
+  // CHECK: %[[T:.*]], %[[D:.*]] = braid.launch all_gather ins(%[[OWN]] :
+  %t = braid.start(%y = %a) : tensor<4xf32> {
+    %r = braid.all_gather %y dims = [0] groups = #pairs : (tensor<4xf32>) -> tensor<8xf32>
+    braid.yield %r : tensor<8xf32>
+  }
+  // CHECK: %[[LAST:.*]]:4 = scf.while (%[[K:.*]] = %[[T]], %[[X:.*]] = %arg0, %[[I:.*]] = %[[OWN]], %[[O:.*]] = %[[D]])
+  %last:2 = scf.while (%k = %t, %x = %a) : (!braid.token, tensor<4xf32>) -> (!braid.token, tensor<4xf32>) {
+    // CHECK: scf.condition(%{{.*}}) %[[K]], %[[X]], %[[I]], %[[O]] :
+    scf.condition(%c) %k, %x : !braid.token, tensor<4xf32>
+  } do {
+  ^bb0(%k: !braid.token, %x: tensor<4xf32>):
+    scf.yield %k, %x : !braid.token, tensor<4xf32>
+  }
+  // CHECK: braid.finish %[[LAST]]#0 ins(%[[LAST]]#2 : tensor<4xf32>) outs(%[[LAST]]#3 : tensor<8xf32>)
+  %r = braid.wait %last#0, %last#1 : (tensor<4xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+#pairs = #braid.groups<[[0, 1]]>
+
+func.func private @other(!braid.token)
+func.func @token_to_a_function(%a: tensor<4xf32>) {
+  // expected-error @+1 {{token, expected to be waited for, or passed on by scf.for, scf.while and scf.if, got another use}}
+  %t = braid.start(%y = %a) : tensor<4xf32> {
+    %r = braid.all_reduce sum %y groups = #pairs : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
+  }
+  // expected-note @+1 {{see func.call: inline the function, or wait before it}}
+  call @other(%t) : (!braid.token) -> ()
   return
+}
+
+// -----
+
+func.func @token_from_a_caller(%t: !braid.token, %a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{token, expected that of a braid.start in this function, got one from a caller: inline the function, or wait where the collective was started}}
+  %r = braid.wait %t, %a : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+#pairs = #braid.groups<[[0, 1]]>
+
+func.func @tokens_that_do_not_fit(%a: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
+  // expected-note @+1 {{they meet here}}
+  %t = scf.if %c -> !braid.token {
+    %u = braid.start(%y = %a) : tensor<4xf32> {
+    %r = braid.all_reduce sum %y groups = #pairs : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
+  }
+    scf.yield %u : !braid.token
+  } else {
+    // expected-error @+1 {{token, expected to meet only tokens of collectives with the same tensors in flight, 'tensor<4xf32>', 'tensor<4xf32>', got 'tensor<4xf32>'}}
+    %u = braid.start(%y = %a) : tensor<4xf32> {
+    %r = braid.permute %y pairs = [[0, 1]] : tensor<4xf32>
+    braid.yield %r : tensor<4xf32>
+  }
+    scf.yield %u : !braid.token
+  }
+  %r = braid.wait %t, %a : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
 }
 
 // -----

@@ -153,9 +153,10 @@ func.func @f3_gives_it_away(%a: memref<4xf32>, %b: memref<4xf32>, %o: memref<4xf
 // -----
 
 func.func @f4_another_destination(%a: memref<4xf32>, %o: memref<4xf32>, %p: memref<4xf32>) {
-  // expected-note @+1 {{the launch is here}}
+  // expected-note @+1 {{the collective was launched here}}
   %t = braid.launch all_reduce ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, reduction = #braid<reduction sum>}
-  // expected-error @+1 {{destination 0, expected the buffer of the launch}}
+  // expected-error @+2 {{destination 0, expected the buffer of the launch}}
+  // expected-note @+1 {{and is finished here}}
   braid.finish %t ins(%a : memref<4xf32>) outs(%p : memref<4xf32>)
   return
 }

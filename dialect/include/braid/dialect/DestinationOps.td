@@ -51,7 +51,8 @@ def Braid_LaunchOp : Braid_DestinationOp<"launch", []> {
     - (C3) the attributes that the collective needs are there;
     - (C4) an input and its destination have the same element type and, where sizes are static, sizes that fit the
       collective: equal in number, or one a multiple of the other;
-    - (C5) the token is finished exactly once on any path, in the region of the launch or one inside it.
+    - (C5) where all uses of the token are finishes, it is finished exactly once on any path, in the region of the launch or
+      one inside it. (Tokens that loops and branches pass on are followed by `braid-verify-in-flight`.)
   }];
   let arguments = (ins
     Braid_CollectiveKindAttr:$collective,

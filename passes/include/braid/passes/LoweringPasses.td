@@ -11,10 +11,11 @@ def BraidToDestination : Pass<"braid-to-destination", "::mlir::ModuleOp"> {
     apart. Destinations are fresh (`bufferization.alloc_tensor`), the `init` of a rooted collective, or, for an all_reduce or broadcast
     whose operands are computed in the program and not read afterwards, the operands themselves: in place.
 
-    A token that is passed on (to a loop, a branch or a call) is an error: nobody could see what is in flight.
+    Where `scf.for`, `scf.while` and `scf.if` pass a token on, they pass on the tensors in flight too. A token that is
+    given to a function, or comes from a caller, is an error: inline the function.
   }];
   let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::bufferization::BufferizationDialect"];
+                           "::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect"];
 }
 
 def BraidVerifyInFlight : Pass<"braid-verify-in-flight", "::mlir::ModuleOp"> {
@@ -23,11 +24,17 @@ def BraidVerifyInFlight : Pass<"braid-verify-in-flight", "::mlir::ModuleOp"> {
     Between `braid.launch` and its `braid.finish`, on every path,
     - (F1) nothing writes to a buffer that the collective reads, and nothing frees it;
     - (F2) nothing reads, writes or frees a buffer that the collective writes;
-    - (F3) no operation whose effects are not known gets such a buffer;
-    - (F4) the buffers of the finish are those of the launch.
+    - (F3) no operation whose effects are not known gets such a buffer, or could reach it without (globals);
+    - (F4) the buffers of the finish are those of the launch;
+    - (F5) each launch is finished exactly once, on every path, and before the function ends;
+    - (F6) where a buffer that is freed may be one of several (deallocation asks at run time who owns it), the runtime refuses to free
+      one in flight.
 
-    Buffers are followed through views, casts, branches and loops. Two arguments of one function are taken to be
-    different buffers. Independent of the passes that produced the program.
+    Every path is followed with the memory that each buffer may be: through views, casts, choices, branches and loops, also
+    where loops and branches pass tokens on. The buffer that an allocation in a loop gave last is told from those that it gave
+    before. What can't be told apart counts as the same, so the pass may refuse a program that is right, and never accepts one
+    that is wrong. Taken for granted: the caller of a public function gives it different buffers, and a called function
+    reaches only what it is given, and globals. Independent of the passes that produced the program.
   }];
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }

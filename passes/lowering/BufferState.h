@@ -1,0 +1,78 @@
+//===- BufferState.h - which memory a value may be, and what is in flight, at one point of the program ----------===//
+//
+// Memory is named by the operation that allocates it. In a loop one allocation gives many buffers, of which the last must be
+// told from those before: a collective in flight from one trip to the next works on the last trip's buffer while this trip
+// fills another one of the same allocation. So each allocation names two objects, the newest buffer and all older ones;
+// allocating makes the newest an older one, wherever it is held (recency abstraction: Balakrishnan and Reps, SAS 2006).
+//
+//   %x = alloc A            x: {A newest}
+//   launch %x               in flight: {A newest}
+//   ^trip: %y = alloc A     x: {A older}, in flight: {A older}, y: {A newest}
+//
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_PASSES_LOWERING_BUFFERSTATE_H
+#define BRAID_PASSES_LOWERING_BUFFERSTATE_H
+
+#include "braid/dialect/BraidOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
+#include <set>
+
+namespace mlir::braid {
+
+/// Memory that some buffers lie in. One without a name may be any.
+struct BufferObject {
+  const void *name = nullptr; ///< the allocating operation, the argument, the global's symbol
+  bool older = false;
+
+  bool isUnknown() const { return !name; }
+  bool operator<(const BufferObject &other) const { return std::tie(name, older) < std::tie(other.name, other.older); }
+  bool operator==(const BufferObject &other) const { return name == other.name && older == other.older; }
+};
+
+class BufferObjects : public std::set<BufferObject> {
+public:
+  using std::set<BufferObject>::set;
+  static BufferObjects unknown() { return {BufferObject()}; }
+  bool mayBe(const BufferObjects &other) const;
+  bool add(const BufferObjects &other);
+  /// What was the newest of this allocation is an older one.
+  void age(const void *name);
+};
+
+/// A collective that has been launched, or one of several, depending on the path.
+struct Flight {
+  llvm::SmallSetVector<Operation *, 2> launches;
+  BufferObjects read, written;
+  BufferObjects certain;  ///< of both: those that are in flight whichever path was taken
+  bool everywhere = true; ///< on every path to this point
+
+  void sends(const BufferObjects &buffer) { add(buffer, read); }
+  void writes(const BufferObjects &buffer) { add(buffer, written); }
+  /// Whether it is one buffer, and that one is in flight.
+  bool mustHold(const BufferObjects &buffer) const {
+    return everywhere && buffer.size() == 1 && certain.count(*buffer.begin());
+  }
+  void age(const void *name);
+
+private:
+  void add(const BufferObjects &buffer, BufferObjects &to);
+};
+
+/// Tokens are linear: each is passed on or finished once, so what is in flight belongs to the value that holds its token.
+struct BufferState {
+  std::map<void *, BufferObjects> objects; ///< by value
+  llvm::MapVector<Value, Flight> flights;  ///< by token
+
+  /// Of a buffer; any memory if nothing is known of it.
+  BufferObjects of(Value buffer) const;
+  void set(Value buffer, BufferObjects what) { objects[buffer.getAsOpaquePointer()] = std::move(what); }
+  void allocate(Value buffer, const void *name);
+  /// Where two paths meet. Whether this state has changed.
+  bool join(const BufferState &other);
+};
+
+} // namespace mlir::braid
+
+#endif // BRAID_PASSES_LOWERING_BUFFERSTATE_H
