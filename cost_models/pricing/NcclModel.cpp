@@ -18,6 +18,7 @@
 // - The factor of the tree is interpolated between powers of two (see ncclTreeFactor).
 //===------------------------------------------------------------------------------------------------------------===//
 #include "pricing/NcclModel.h"
+#include "pricing/CalibratedNccl.h"
 #include "pricing/NcclConstants.h"
 #include "pricing/Terms.h"
 #include <algorithm>
@@ -28,7 +29,7 @@ namespace braid::cost {
 
 using namespace nccl;
 
-static int architectureOf(const Cluster &cluster) {
+int ncclArchitecture(const Cluster &cluster) {
   const std::string &name = cluster.nccl.architecture;
   return name == "volta" ? Volta : name == "ampere" ? Ampere : name == "blackwell" ? Blackwell : Hopper;
 }
@@ -74,7 +75,7 @@ public:
         scale(hosts == 1   ? 0
               : hosts == 2 ? 1
                            : 2),
-        architecture(architectureOf(cluster)), nvlink(ncclHasNvlink(cluster)) {
+        architecture(ncclArchitecture(cluster)), nvlink(ncclHasNvlink(cluster)) {
     bool allReduce = q.kind == CollectiveKind::AllReduce;
     steps = allReduce ? 2 * (n - 1) : q.kind == CollectiveKind::Broadcast ? n : n - 1;
     interSteps = hosts == 1 ? 0 : allReduce ? 2 * (hosts - 1) : hosts - 1;
@@ -231,6 +232,8 @@ private:
 } // namespace
 
 std::vector<Candidate> ncclCollective(const NcclQuestion &question, const Cluster &cluster) {
+  if (!cluster.ncclFit.empty())
+    return calibratedNcclCandidates(question, cluster);
   std::vector<Candidate> candidates;
   for (Algorithm algorithm : {Tree, Ring}) {
     if (algorithm == Tree && question.kind != CollectiveKind::AllReduce)

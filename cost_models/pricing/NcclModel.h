@@ -29,6 +29,9 @@ double ncclTreeFactor(int protocol, double bytes);
 /// Whether GPUs of a host are joined by NVLink (else PCIe): picks the hop's latency and whether LL128 is used.
 bool ncclHasNvlink(const Cluster &cluster);
 
+/// Row of NCCL's tables by GPU generation (nccl::Architecture).
+int ncclArchitecture(const Cluster &cluster);
+
 std::vector<std::string> ncclNotModelled(const Cluster &cluster);
 
 /// Bus bandwidth of a large all_reduce for a group of this shape: the file's, for the NICs that the group has.

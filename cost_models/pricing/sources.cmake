@@ -1,5 +1,7 @@
 set(BRAID_PRICING_SOURCES
   pricing/BraidEngine.cpp
+  pricing/CalibratedMessages.cpp
+  pricing/CalibratedNccl.cpp
   pricing/ClosedForms.cpp
   pricing/GroupShape.cpp
   pricing/NcclEngine.cpp

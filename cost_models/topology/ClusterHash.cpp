@@ -107,6 +107,11 @@ std::string hashOf(const Cluster &c) {
   out.add("nccl.architecture", c.nccl.architecture);
   out.add("nccl.cpu", c.nccl.cpu);
   out.add("nccl.channels", c.nccl.channels);
+  for (CalibratedModel model : {CalibratedModel::Nccl, CalibratedModel::Messages}) {
+    const FittedConstants &fitted = model == CalibratedModel::Nccl ? c.ncclFit : c.messageFit;
+    for (size_t i = 0; i < fitted.size(); ++i)
+      out.add(std::string("calibration.") + name(model) + "." + constantsOf(model)[i].key, fitted[i]);
+  }
   return out.hash();
 }
 

@@ -291,6 +291,22 @@ static NcclSettings readNccl(YamlSection section) {
   return n;
 }
 
+/// All constants of a calibrated model: a set that leaves some out would mix two fits.
+static FittedConstants readFit(YamlSection section, CalibratedModel model) {
+  FittedConstants fitted;
+  for (const ConstantInfo &info : constantsOf(model))
+    fitted.push_back(section.number(info.key, 1e-9, 1e15));
+  section.finish();
+  return fitted;
+}
+
+static void readCalibration(YamlSection section, Cluster &c) {
+  for (CalibratedModel model : {CalibratedModel::Nccl, CalibratedModel::Messages})
+    if (section.has(name(model)))
+      (model == CalibratedModel::Nccl ? c.ncclFit : c.messageFit) = readFit(section.section(name(model)), model);
+  section.finish();
+}
+
 static Cluster readChecked(const std::string &path) {
   Cluster c;
   c.path = path;
@@ -310,6 +326,8 @@ static Cluster readChecked(const std::string &path) {
   }
   readTopology(file.section("topology"), c);
   c.nccl = readNccl(file.section("nccl"));
+  if (file.has("calibration"))
+    readCalibration(file.section("calibration"), c);
   file.finish();
   // The noise that matters for the choice of a quantile is the network's, if there is one.
   c.defaultQuantile = c.hosts > 1 ? c.inter.profile.defaultQuantile : c.intra.profile.defaultQuantile;

@@ -1,4 +1,4 @@
-//===- main.cpp - braid-bench: measures collectives ---------------------------------------------------------------===//
+//===- main.cpp - braid-bench: measures collectives, fits what was measured -----------------------------------------===//
 //
 // A table of subcommands; each has a file of its own.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -19,6 +19,7 @@ struct Subcommand {
 
 static const Subcommand subcommands[] = {
     {"measure", runMeasure, "times of the runtime's collectives on this host or under a launcher, by size"},
+    {"fit", runFit, "constants of a cluster from a table of measured times"},
 };
 
 static void printUsage(FILE *out) {

@@ -7,6 +7,7 @@
 #ifndef BRAID_COST_MODELS_CLUSTER_H
 #define BRAID_COST_MODELS_CLUSTER_H
 
+#include "braid/cost_models/Calibration.h"
 #include "braid/cost_models/Fabric.h"
 #include "braid/cost_models/Result.h"
 #include "braid/cost_models/Units.h"
@@ -95,6 +96,8 @@ struct Cluster {
     return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf;
   }
   NcclSettings nccl;
+  FittedConstants ncclFit;    ///< of calibration.nccl; empty: NCCL is priced by its published formula
+  FittedConstants messageFit; ///< of calibration.messages
   double defaultQuantile = 0.5;
   std::vector<std::string> assumptions; ///< "key: why" of each constant that is an assumption
 

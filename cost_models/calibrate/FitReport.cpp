@@ -1,0 +1,128 @@
+//===- FitReport.cpp - a fit as a cluster file, as JSON and as text --------------------------------------------------===//
+#include "braid/cost_models/Fit.h"
+#include "pricing/Terms.h"
+#include <cmath>
+
+namespace braid::cost {
+
+/// In double quotes, for YAML and JSON alike.
+static std::string quoted(const std::string &raw) {
+  std::string out = "\"";
+  for (unsigned char c : raw)
+    if (c == '"' || c == '\\')
+      out += std::string("\\") + char(c);
+    else if (c < 0x20)
+      out += ' ';
+    else
+      out += char(c);
+  return out + "\"";
+}
+
+static std::string fileName(const std::string &path) { return path.substr(path.rfind('/') + 1); }
+
+static int rowsOf(const FitResult &fit, bool heldOut) {
+  int count = 0;
+  for (const Residual &residual : fit.residuals)
+    count += residual.heldOut == heldOut;
+  return count;
+}
+
+std::string toYaml(const FitResult &fit, const MeasuredTable &table, const std::string &basePath,
+                   const std::string &name) {
+  std::string file = fileName(table.path);
+  std::string out = text("# Calibrated by braid-bench fit: %d constants from %d rows of %s, median |error| %.1f %%.\n",
+                         fit.fittedCount(), rowsOf(fit, false), file.c_str(), 100 * fit.medianError(false));
+  if (table.source != table.path)
+    out += "# The table: " + table.source + "\n";
+  out += "base: " + quoted(basePath) + "\nname: " + quoted(name) + "\n";
+  if (fit.rebaseSigma > 0)
+    out += text("inter:\n  profile:\n    latency_rebase_sigma: {value: %.3g, source: %s}\n", fit.rebaseSigma,
+                quoted(text("spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str())).c_str());
+  out += text("calibration:\n  %s:\n", cost::name(fit.model));
+  for (const FittedConstant &constant : fit.constants) {
+    std::string why = text("fit of %d rows of %s, %.3g to %.3g with 95 %%: %s", rowsOf(fit, false), file.c_str(),
+                           constant.low, constant.high, constant.info->what);
+    bool published = std::string(constant.info->source).rfind("no publication", 0) != 0;
+    if (!constant.fitted)
+      why = std::string(constant.info->what) + "; " + constant.info->source + "; the table does not show it";
+    out += text("    %s: {value: %.6g, %s: %s}\n", constant.info->key, constant.value,
+                constant.fitted || published ? "source" : "assumption", quoted(why).c_str());
+  }
+  return out;
+}
+
+std::string toJson(const FitResult &fit, const MeasuredTable &table) {
+  std::string out = text("{\"format\": \"braid-bench fit 1\", \"table\": %s, \"source\": %s, \"model\": \"%s\",\n",
+                         quoted(table.path).c_str(), quoted(table.source).c_str(), name(fit.model));
+  auto summary = [&](const char *key, bool heldOut) {
+    out += text(" \"%s\": {\"rows\": %d, \"median_error\": %.6g, \"wrong_picks\": %d, \"worst_regret\": %.6g},\n", key,
+                rowsOf(fit, heldOut), fit.medianError(heldOut), fit.wrongPicks(heldOut), fit.worstRegret(heldOut));
+  };
+  out += text(" \"fitted_constants\": %d, \"scatter\": %.6g,\n", fit.fittedCount(), fit.scatter);
+  summary("fitted", false);
+  summary("held_out", true);
+  const char *comma = "";
+  auto list = [&](const char *key) {
+    out += text(" \"%s\": [", key);
+    comma = "\n  ";
+  };
+  auto item = [&](const std::string &one) {
+    out += comma + one;
+    comma = ",\n  ";
+  };
+  list("constants");
+  for (const FittedConstant &c : fit.constants)
+    item(text("{\"key\": \"%s\", \"value\": %.6g, \"low\": %.6g, \"high\": %.6g, \"start\": %.6g, \"fitted\": %s, "
+              "\"what\": %s}",
+              c.info->key, c.value, c.low, c.high, c.info->start, c.fitted ? "true" : "false",
+              quoted(c.info->what).c_str()));
+  out += "],\n";
+  list("rebase");
+  for (const auto &[job, factor] : fit.rebase)
+    item(text("{\"job\": %s, \"latency_factor\": %.6g}", quoted(job).c_str(), factor));
+  out += "],\n";
+  list("residuals");
+  for (const Residual &r : fit.residuals)
+    item(
+        text("{\"line\": %d, \"collective\": \"%s\", \"nodes\": %d, \"per_node\": %d, \"job\": %s, \"algorithm\": %s, "
+             "\"protocol\": "
+             "\"%s\", \"bytes\": %lld, \"measured_s\": %.6g, \"predicted_s\": %.6g, \"error\": %.6g, \"held_out\": %s}",
+             r.row.line, algorithms::name(r.row.kind), r.row.hosts, r.row.perHost, quoted(r.row.job).c_str(),
+             quoted(r.row.algorithm).c_str(), r.protocol.c_str(), (long long)r.row.bytes.value, r.row.time.value,
+             r.predicted.value, r.error(), r.heldOut ? "true" : "false"));
+  out += "],\n";
+  list("picks");
+  for (const Pick &p : fit.picks)
+    item(text("{\"job\": %s, \"nodes\": %d, \"bytes\": %lld, \"chosen\": %s, \"best\": %s, \"regret\": %.6g, "
+              "\"held_out\": %s}",
+              quoted(p.job).c_str(), p.hosts, (long long)p.bytes.value, quoted(p.chosen).c_str(),
+              quoted(p.best).c_str(), p.regret, p.heldOut ? "true" : "false"));
+  out += "],\n";
+  list("notes");
+  for (const std::string &note : fit.notes)
+    item(quoted(note));
+  return out + "]}\n";
+}
+
+std::string toText(const FitResult &fit, const MeasuredTable &table) {
+  std::string out = text("%s: model %s, %d constants fitted to %d rows, median |error| %.1f %%\n", table.path.c_str(),
+                         name(fit.model), fit.fittedCount(), rowsOf(fit, false), 100 * fit.medianError(false));
+  if (int judged = rowsOf(fit, true))
+    out += text("held out: %d rows, median |error| %.1f %%, wrong picks %d, worst regret %.3f\n", judged,
+                100 * fit.medianError(true), fit.wrongPicks(true), fit.worstRegret(true));
+  if (!fit.picks.empty())
+    out += text("picks: %d of %d wrong, worst regret %.3f\n", fit.wrongPicks(false) + fit.wrongPicks(true),
+                int(fit.picks.size()), std::max(fit.worstRegret(false), fit.worstRegret(true)));
+  out += "\n  constant              value      95 % interval          start\n";
+  for (const FittedConstant &c : fit.constants)
+    out += text("  %-18s %10.4g   %-22s %6.4g  %s\n", c.info->key, c.value,
+                c.fitted ? text("%.4g to %.4g", c.low, c.high).c_str() : "not seen in the table", c.info->start,
+                c.info->what);
+  for (const auto &[job, factor] : fit.rebase)
+    out += text("  job %s: latency x %.3f\n", job.c_str(), factor);
+  for (const std::string &note : fit.notes)
+    out += "  " + note + "\n";
+  return out;
+}
+
+} // namespace braid::cost

@@ -1,0 +1,11 @@
+# Fits of measured tables. Eigen's Levenberg-Marquardt is used in Optimise.cpp alone.
+set(BRAID_CALIBRATE_SOURCES
+  calibrate/BenchmarkText.cpp
+  calibrate/CheckTable.cpp
+  calibrate/Constants.cpp
+  calibrate/Fit.cpp
+  calibrate/FitReport.cpp
+  calibrate/Optimise.cpp
+  calibrate/Predict.cpp
+  calibrate/Published.cpp
+  calibrate/ReadTable.cpp)

@@ -1,0 +1,281 @@
+//===- CalibrateTest.cpp - measured tables: reading, refusing, fitting --------------------------------------------===//
+#include "braid/cost_models/Fit.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <sstream>
+#include <stdlib.h>
+#include <unistd.h>
+
+using namespace braid;
+using namespace braid::cost;
+using Catch::Detail::Approx;
+
+static const std::string measured = BRAID_SOURCE_DIR "/test/data/measured/";
+
+static Cluster shipped(const std::string &name) {
+  Result<Cluster> cluster = readCluster(BRAID_SOURCE_DIR "/cost_models/clusters/" + name + ".yaml");
+  REQUIRE(cluster);
+  return *cluster;
+}
+
+static MeasuredTable parsed(const std::string &text, const TableHints &hints = {}) {
+  Result<MeasuredTable> table = parseMeasured(text, "t", hints);
+  INFO((table ? "" : table.error().text()));
+  REQUIRE(table);
+  return *table;
+}
+
+/// A table of 2 hosts x 8: 20 us + 10 GB/s, sizes of 1 KiB to 64 MiB; `change` may spoil the i-th row's fields.
+template <class Change> static std::string csv(Change change) {
+  std::ostringstream out;
+  out << "collective,nodes,gpus_per_node,algo,bytes,time_us,algbw_GBps,busbw_GBps\n";
+  for (int i = 0; i < 17; ++i) {
+    double bytes = std::exp2(10 + i), time = 20 + bytes / 10e3, alg = bytes / time / 1e3, bus = alg * 1.875;
+    change(i, bytes, time, alg, bus);
+    out << "allreduce,2,8,default," << int64_t(bytes) << "," << time << "," << alg << "," << bus << "\n";
+  }
+  return out.str();
+}
+
+/// What findDistrust says of it; empty: nothing.
+static std::string distrust(const std::string &text) {
+  MeasuredTable table = parsed(text);
+  std::optional<Error> error = findDistrust(table, shipped("h100-ib-ndr-2x8"));
+  return error ? error->text() : "";
+}
+
+TEST_CASE("readers: nccl-tests, OSU, CSV", "[calibrate]") {
+  MeasuredTable nccl =
+      parsed("# nThread 1 nGpus 1 minBytes 8 maxBytes 16\n"
+             "#  Rank  0 Group  0 Pid 7 on node-a device  0 [0x06] NVIDIA H100\n"
+             "#  Rank  1 Group  0 Pid 8 on node-b device  0 [0x06] NVIDIA H100\n"
+             "#       size         count      type   redop    root     time   algbw   busbw #wrong     time\n"
+             "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)\n"
+             "           8             2     float     sum      -1    20.50    0.00    0.00      0    19.1\n"
+             "    67108864      16777216     float     sum      -1   3355.4   20.00   20.00      0   3300\n"
+             "# Out of bounds values : 0 OK\n");
+  REQUIRE(nccl.rows.size() == 2);
+  CHECK(nccl.rows[1].hosts == 2);
+  CHECK(nccl.rows[1].perHost == 1);
+  CHECK(nccl.rows[1].kind == CollectiveKind::AllReduce); // by its bus bandwidth
+  CHECK(nccl.rows[1].time.value == Approx(3355.4e-6));
+  CHECK(nccl.rows[1].busBandwidth == 20);
+
+  TableHints hints;
+  hints.hosts = 4;
+  hints.perHost = 2;
+  const char *osu =
+      "# OSU MPI Allgather Latency Test v7.3\n# Datatype: MPI_CHAR.\n"
+      "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations   P50 Tail Lat(us)   P90 Tail "
+      "Lat(us)   P99 Tail Lat(us)\n"
+      "4  2.10  1.95  2.31  1000  2.05  2.2  3.0\n";
+  MeasuredTable table = parsed(osu, hints);
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.rows[0].kind == CollectiveKind::AllGather);
+  CHECK(table.rows[0].time.value == Approx(2.05e-6));
+  CHECK(table.rows[0].p99.value == Approx(3e-6));
+  CHECK(parseMeasured(osu, "t").error().text().find("--nodes") != std::string::npos);
+
+  // The median where there are several times, units by suffix, ranks instead of ranks per node.
+  MeasuredTable ours =
+      parsed("collective,type,ranks,hosts,bytes,algorithm,transport,p50_s,p99_s,median_s,bus_bytes_per_s\n"
+             "all_reduce,f32,8,2,1024,ring,tcp,3e-5,9e-5,2e-5,1e8\n");
+  CHECK(ours.rows[0].perHost == 4);
+  CHECK(ours.rows[0].time.value == Approx(2e-5));
+  CHECK(ours.rows[0].busBandwidth == Approx(0.1));
+  // A time from the bandwidth where it is not printed.
+  CHECK(parsed("nodes,ppn,algo,bytes,time_us,busbw_GBps\n5,8,Ring,1073741824,,190\n").rows[0].time.value ==
+        Approx(1073741824 * 1.95 / 190e9));
+}
+
+TEST_CASE("readers name the line of what they cannot read", "[calibrate]") {
+  auto error = [](const std::string &text) { return parseMeasured(text, "t").error().text(); };
+  CHECK(error("") == "t: measured table, expected a head that names its columns, got none");
+  CHECK(error("a,b\n1,2\n").find("expected a column 'bytes'") != std::string::npos);
+  CHECK(error("bytes,time\n8,1\n").find("with its unit") != std::string::npos);
+  CHECK(error("nodes,ppn,bytes,time_us\n2,8,8\n") == "t:2: row, expected 4 fields, got 3");
+  CHECK(error("nodes,ppn,bytes,time_us\n2,8,8,fast\n") == "t:2: column time_us, expected a number, got 'fast'");
+  CHECK(error("bytes,time_us\n8,1\n").find("--nodes") != std::string::npos);
+  CHECK(error("nodes,ppn,bytes,time_us\n2,8,-8,1\n").find("bytes") != std::string::npos);
+}
+
+TEST_CASE("tables that cannot be trusted are refused, with the reason", "[calibrate]") {
+  auto nothing = [](int, double &, double &, double &, double &) {};
+  CHECK(distrust(csv(nothing)) == "");
+  auto says = [](const std::string &text, const std::string &what) {
+    INFO(text);
+    CHECK(text.find(what) != std::string::npos);
+  };
+  says(distrust(csv([](int, double &, double &time, double &, double &) { time /= 1e3; })), "milliseconds");
+  says(distrust(csv([](int i, double &, double &time, double &, double &) { time *= i == 9 ? 1e3 : 1; })),
+       "milliseconds");
+  says(distrust(csv([](int, double &, double &, double &alg, double &bus) {
+         alg /= 1.048576;
+         bus /= 1.048576;
+       })),
+       "MB and MiB");
+  says(distrust(csv([](int, double &, double &, double &alg, double &bus) { std::swap(alg, bus); })), "bus bandwidth");
+  says(distrust(csv([](int, double &, double &, double &alg, double &bus) { bus = alg; })), "hold the same");
+  says(distrust(csv([](int i, double &, double &time, double &alg, double &bus) {
+         if (i == 12)
+           time /= 3, alg *= 3, bus *= 3;
+       })),
+       "inversion");
+  // Without bandwidths beside the times, only what is possible can be asked.
+  auto alone = [](double factor, double step = 1) {
+    std::ostringstream out;
+    out << "nodes,gpus_per_node,bytes,time_us\n";
+    for (int i = 0; i < 17; ++i)
+      out << "2,8," << int64_t(std::exp2(10 + i) / (i > 10 ? step : 1)) << ","
+          << factor * (20 + std::exp2(10 + i) / 10e3) << "\n";
+    return out.str();
+  };
+  CHECK(distrust(alone(1)) == "");
+  says(distrust(alone(1e-3)), "unit");
+  says(distrust(alone(1e3)), "unit");
+  says(distrust(alone(1, 1.048576)), "MB and MiB");
+  says(distrust("nodes,ppn,bytes,time_us\n2,8,8,20\n2,8,1024,20\n2,8,65536,30\n"), "too few points");
+}
+
+TEST_CASE("real tables are not refused", "[calibrate]") {
+  for (const char *name :
+       {"marenostrum5_ib_ndr200_nccl_allreduce", "pico_leonardo_ib_hdr_ompi_allreduce",
+        "pico_marenostrum5_ib_ndr_ompi_allreduce", "dstack_nebius_ib_2x8_h100", "oci_roce_2x8_a100",
+        "aws_efa_2xp4de_a100", "superbench_a100_8gpu_single_node", "jitter_marenostrum5_ib_ndr200_nccl_allreduce"}) {
+    Result<MeasuredTable> table = readMeasured(measured + name + ".csv");
+    REQUIRE(table);
+    std::optional<Error> error = findDistrust(*table, shipped("h100-ib-ndr-2x8"));
+    INFO(name << ": " << (error ? error->text() : ""));
+    CHECK(!error);
+  }
+}
+
+/// Rows of both models' algorithms, with times that the given constants predict.
+static MeasuredTable synthetic(CalibratedModel model, const Cluster &cluster, const FittedConstants &truth) {
+  MeasuredTable table;
+  table.path = "synthetic";
+  std::vector<std::string> algorithms = {"ring", "tree"};
+  if (model == CalibratedModel::Messages)
+    algorithms = {"ring", "recursive_doubling", "rabenseifner"};
+  for (int hosts : {2, 8, 32})
+    for (const std::string &algorithm : algorithms)
+      for (int64_t bytes = 64; bytes <= 1 << 30; bytes *= 4) {
+        MeasuredRow row;
+        row.hosts = hosts;
+        row.perHost = cluster.devicesPerHost;
+        row.algorithm = algorithm;
+        row.job = "one";
+        row.bytes = {bytes};
+        row.time = predictRow(row, cluster, model, truth)->predicted;
+        table.rows.push_back(row);
+      }
+  return table;
+}
+
+TEST_CASE("a fit finds the constants that made a table", "[calibrate]") {
+  for (CalibratedModel model : {CalibratedModel::Nccl, CalibratedModel::Messages}) {
+    Cluster cluster = shipped(model == CalibratedModel::Nccl ? "h100-ib-ndr200-64x4" : "cpu-ib-ndr200-64x1");
+    FittedConstants truth;
+    int i = 0;
+    for (const ConstantInfo &info : constantsOf(model)) // each off by a third of its width, to either side
+      truth.push_back(info.start * std::exp(info.width * (i++ % 2 ? 0.33 : -0.33)));
+    Result<FitResult> fit = fitTable(synthetic(model, cluster, truth), cluster);
+    REQUIRE(fit);
+    CAPTURE(name(model), fit->medianError(false));
+    CHECK(fit->model == model);
+    CHECK(fit->medianError(false) < 0.01);
+    CHECK(fit->worstRegret(false) < 1.02); // ties may go either way
+    int inside = 0;
+    for (size_t k = 0; k < truth.size(); ++k)
+      inside += !fit->constants[k].fitted || (fit->constants[k].low <= truth[k] && truth[k] <= fit->constants[k].high);
+    CHECK(inside >= int(truth.size()) - 1); // 95 % each
+    // Twice: the same to the last digit.
+    CHECK(toJson(*fit, synthetic(model, cluster, truth)) ==
+          toJson(*fitTable(synthetic(model, cluster, truth), cluster), synthetic(model, cluster, truth)));
+  }
+}
+
+TEST_CASE("one slow row does not bend a fit", "[calibrate]") {
+  Cluster cluster = shipped("h100-ib-ndr200-64x4");
+  FittedConstants truth;
+  for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
+    truth.push_back(info.start);
+  MeasuredTable table = synthetic(CalibratedModel::Nccl, cluster, truth);
+  table.rows[5].time = table.rows[5].time * 5;
+  Result<FitResult> fit = fitTable(table, cluster);
+  REQUIRE(fit);
+  CHECK(fit->medianError(false) < 0.02);
+}
+
+TEST_CASE("counts of constants: 16, of one scale 8; the scale's own stay", "[calibrate]") {
+  Cluster cluster = shipped("h100-ib-ndr-2x8");
+  Result<MeasuredTable> table = readMeasured(measured + "dstack_nebius_ib_2x8_h100.csv");
+  REQUIRE(table);
+  Result<FitResult> fit = fitTable(*table, cluster);
+  REQUIRE(fit);
+  CHECK(fit->fittedCount() <= 8);
+  for (const FittedConstant &constant : fit->constants)
+    if (constant.info->ofScale || !constant.fitted)
+      CHECK(constant.value == constant.info->start);
+}
+
+TEST_CASE("jobs are told apart by their latency, a new one by its one smallest row", "[calibrate]") {
+  Cluster cluster = shipped("cpu-ib-ndr200-64x1");
+  FittedConstants truth;
+  for (const ConstantInfo &info : constantsOf(CalibratedModel::Messages))
+    truth.push_back(info.start);
+  MeasuredTable table = synthetic(CalibratedModel::Messages, cluster, truth);
+  for (MeasuredRow &row : table.rows) {
+    row.job = std::to_string(row.hosts);
+    row.time = predictRow(row, cluster, CalibratedModel::Messages, truth, row.hosts == 8 ? 2 : 1)->predicted;
+  }
+  Result<FitResult> fit = fitTable(table, cluster);
+  REQUIRE(fit);
+  CHECK(fit->rebase["8"] / fit->rebase["2"] == Approx(2).epsilon(0.03));
+  FitOptions options;
+  options.heldOut = [](const MeasuredRow &row) { return row.job == "8"; };
+  fit = fitTable(table, cluster, options);
+  REQUIRE(fit);
+  CHECK(fit->rebase["8"] / fit->rebase["2"] == Approx(2).epsilon(0.05));
+  CHECK(fit->medianError(true) < 0.03);
+}
+
+TEST_CASE("a calibrated cluster file is read, hashed and priced from", "[calibrate]") {
+  Cluster plain = shipped("h100-ib-ndr200-64x4");
+  Result<MeasuredTable> table = readMeasured(measured + "marenostrum5_ib_ndr200_nccl_allreduce.csv");
+  REQUIRE(table);
+  Result<FitResult> fit = fitTable(*table, plain);
+  REQUIRE(fit);
+  char path[] = "/tmp/calibrated_XXXXXX";
+  int descriptor = mkstemp(path);
+  REQUIRE(descriptor >= 0);
+  std::string yaml = toYaml(*fit, *table, plain.path, "calibrated");
+  REQUIRE(write(descriptor, yaml.data(), yaml.size()) == ssize_t(yaml.size()));
+  close(descriptor);
+  Result<Cluster> cluster = readCluster(path);
+  unlink(path);
+  INFO((cluster ? "" : cluster.error().text()) << "\n" << yaml);
+  REQUIRE(cluster);
+  CHECK(cluster->hash != plain.hash);
+  for (const std::string &assumption : cluster->assumptions)
+    CHECK(assumption.find("no source given") == std::string::npos);
+  // What the pricer says is what the fit said.
+  auto everyone = std::make_shared<RankGroups>();
+  everyone->groups.emplace_back();
+  Placement placement;
+  for (int rank = 0; rank < 64; ++rank) {
+    everyone->groups[0].push_back(rank);
+    placement.deviceOf.push_back(rank);
+  }
+  cluster->inter.profile = cluster->intra.profile = {};
+  Pricer pricer(*cluster, placement, Engine::Nccl, BucketForm::OneLaunch);
+  CollectiveSpec spec;
+  spec.groups = everyone;
+  for (const Residual &residual : fit->residuals)
+    if (residual.row.hosts == 16) {
+      spec.bytes = residual.row.bytes;
+      for (const Candidate &c : pricer.candidates(spec))
+        if (c.algorithm == residual.row.algorithm && c.protocol == residual.protocol)
+          CHECK(c.time / residual.predicted == Approx(1).epsilon(1e-4));
+    }
+}
