@@ -1,6 +1,7 @@
 //===- Progress.cpp - the progress thread, for operations that nobody waits for -----------------------------------===//
 #include "core/Progress.h"
 #include "core/Communicator.h"
+#include "transports/Clock.h"
 #include <csignal>
 #include <pthread.h>
 #include <time.h>
@@ -43,6 +44,8 @@ void ProgressThread::run() {
     }
     if (comm.progress())
       continue;
+    if (Clock *clock = comm.transport().clock()) // steps that only wait for a time
+      comm.armClock(*clock);
     bool parks = comm.transport().park(true);
     if (parks && comm.progress())
       continue;

@@ -1,6 +1,7 @@
 //===- Emulated.cpp - messages are shown when the emulation has delivered them ----------------------------------===//
 #include "transports/emulated/Emulated.h"
 #include <cstdio>
+#include <cstring>
 #include <numeric>
 
 namespace braid::runtime {
@@ -182,6 +183,19 @@ void EmulatedTransport::progress() { pump(); }
 void EmulatedTransport::idle(unsigned) {
   if (!pump())
     emulation->block(rank, pumped);
+}
+
+/// The progress thread of a rank that computes sleeps until the fabric has something for it: a thread that looked around ten
+/// thousand times a second would take that time from the computation. Only where the machine moves bytes without help.
+bool EmulatedTransport::park(bool prepare) {
+  if (!prepare) {
+    emulation->sleepWatching(rank, watched, Emulation::longestSleep);
+    return true;
+  }
+  if (emulation->options.time == EmulatedTime::Virtual || !full.empty() || std::strcmp(inner->name(), "shm") != 0)
+    return false;
+  watched = emulation->watch(rank);
+  return true;
 }
 
 void EmulatedTransport::sleepUntil(double time) {

@@ -54,6 +54,7 @@ public:
   void accept(int peer, int lane) override;
   void progress() override;
   void idle(unsigned spins) override;
+  bool park(bool prepare) override;
   Fault fault() override;
   void abort(const std::string &why) override { inner->abort(why); }
   bool reachable(const void *data, size_t bytes) const override { return inner->reachable(data, bytes); }
@@ -115,6 +116,7 @@ private:
   size_t oldest = 0;
   Fault own;
   Emulation::Pump pumped;
+  uint32_t watched = 0; ///< of park
 };
 
 } // namespace braid::runtime

@@ -275,10 +275,14 @@ void Emulation::handle(const Event &event) {
 void Emulation::wake(int number) {
   RankState &rank = ranks[number];
   rank.signalled = true;
-  if (rank.state != RankState::Blocked)
+  bool blocked = rank.state == RankState::Blocked;
+  if (!blocked && !rank.watched)
     return;
-  rank.state = RankState::Running;
-  ++header->running;
+  rank.watched = false;
+  if (blocked) {
+    rank.state = RankState::Running;
+    ++header->running;
+  }
   rank.word.fetch_add(1, std::memory_order_release);
   parker.unpark(number, rank.word);
 }
@@ -354,6 +358,16 @@ void Emulation::block(int number, const Pump &pump) {
     ++header->running;
   }
   rank.signalled = false;
+}
+
+uint32_t Emulation::watch(int number) {
+  Locked lock(*this);
+  ranks[number].watched = true;
+  return ranks[number].word.load(std::memory_order_acquire);
+}
+
+void Emulation::sleepWatching(int number, uint32_t seen, double atMost) {
+  parker.park(number, ranks[number].word, seen, atMost);
 }
 
 void Emulation::accept(LaneState &lane) {

@@ -79,6 +79,9 @@ public:
   /// deadline. That it looks around then is not seen by the others.
   static constexpr double longestBlock = 0.004;
   void block(int rank, const Pump &pump);
+  /// For a thread beside the rank's own, on the wall clock: from `watch` on, what would wake the rank ends the sleep too.
+  uint32_t watch(int rank);
+  void sleepWatching(int rank, uint32_t seen, double atMost);
   void wakeAt(int rank, double time);
   double reduced(int rank, double bytes);
   void align(int rank, const Pump &pump);

@@ -63,6 +63,7 @@ struct RankState {
   std::atomic<uint32_t> word{0}; ///< changes when the rank is woken
   State state = Running;
   bool signalled = false;                 ///< something happened since it last returned from blocking
+  bool watched = false;                   ///< a thread of it sleeps on the word without being its blocked rank
   int32_t newly = 0;                      ///< 1 + its first lane with something newly accepted; 0: none
   std::atomic<bool> wantsAccepted{false}; ///< it asked for messages that were not accepted yet
   int32_t armed = 0;                      ///< timers it asked for, so that none is asked for twice
