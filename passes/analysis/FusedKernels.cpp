@@ -83,6 +83,13 @@ struct Grouping {
 
 } // namespace
 
+std::string nameOf(const Unit &unit) {
+  Operation *first = unit.ops.front();
+  std::string what =
+      unit.ops.size() == 1 ? first->getName().stripDialect().str() : std::to_string(unit.ops.size()) + " fused";
+  return what + " at " + locationText(first->getLoc());
+}
+
 BlockUnits groupOperations(Block &block, ModuleFacts &facts) {
   Grouping grouping(block, facts);
   grouping.levels();

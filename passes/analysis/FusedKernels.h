@@ -32,6 +32,9 @@ struct BlockUnits {
 
 BlockUnits groupOperations(Block &block, ModuleFacts &facts);
 
+/// For reports and timelines: "matmul at model.py:3:4", "5 fused at ...".
+std::string nameOf(const Unit &unit);
+
 /// Calls `visit` for each value that `op` or anything in its regions reads from outside of `op`.
 void forEachValueRead(Operation *op, llvm::function_ref<void(Value)> visit);
 

@@ -4,6 +4,7 @@
 #include "analysis/ModelledPlan.h"
 #include "analysis/ModuleFacts.h"
 #include "analysis/SharedRanks.h"
+#include "analysis/UnplannedProgram.h"
 
 namespace mlir::braid {
 
@@ -77,6 +78,11 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
     if (!read)
       return emitError(module.getLoc()) << read.error().text();
     profile = *read;
+    if (std::string program = profile->program.empty() ? "" : UnplannedProgram(module).hash();
+        program != profile->program)
+      return emitError(module.getLoc(), "compute profile: ")
+             << profile->path << ": expected one of this program (" << program << "), got one of another program ("
+             << profile->program << "): record it again with braid-run --record-profile";
   }
 
   ModelOptions modelOptions;

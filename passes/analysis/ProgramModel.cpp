@@ -14,6 +14,7 @@
 #include "analysis/LoopTrips.h"
 #include "analysis/Remarks.h"
 #include "analysis/SourceShape.h"
+#include "analysis/UnplannedProgram.h"
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/StablehloOp.h"
 
@@ -198,8 +199,7 @@ LogicalResult ModelBuilder::addTask(const BlockUnits &units, const Unit &unit, c
   Operation *first = unit.ops.front();
   Block &body = *first->getBlock();
   cost::Task task;
-  task.name = unit.ops.size() == 1 ? taskName(first)
-                                   : (Twine(unit.ops.size()) + " fused at " + locationText(first->getLoc())).str();
+  task.name = nameOf(unit);
   // Numbers of units here; block() turns them into numbers of tasks.
   task.operands.assign(unit.operands.begin(), unit.operands.end());
   for (Operation *op : unit.ops)
@@ -308,7 +308,7 @@ FailureOr<int> ModelBuilder::function(FunctionOpInterface function) {
   return index;
 }
 
-/// A location's time is shared equally by the tasks that carry it.
+/// A location's time is shared equally by the tasks that carry it; a recorded profile knows each operation's own.
 void ModelBuilder::applyProfile() {
   if (!options.profile)
     return;
@@ -324,6 +324,16 @@ void ModelBuilder::applyProfile() {
             users[key].push_back(&task);
     }
   llvm::DenseMap<cost::Task *, double> measured;
+  if (!options.profile->program.empty()) {
+    UnplannedProgram program(module);
+    for (auto [plain, model] : llvm::zip(result.program.blocks, result.blocks))
+      for (auto [task, ops] : llvm::zip(plain.tasks, model.operations))
+        if (task.kind == cost::Task::Compute || task.kind == cost::Task::Barrier)
+          for (Operation *op : ops)
+            if (auto found = options.profile->operations.find(program.key(op));
+                found != options.profile->operations.end())
+              measured[&task] += found->second.value;
+  }
   for (auto &entry : users)
     for (cost::Task *task : entry.second)
       measured[task] += options.profile->locations.lookup(entry.first()).value / double(entry.second.size());

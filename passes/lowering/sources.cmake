@@ -2,6 +2,7 @@ set(BRAID_LOWERING_SOURCES
   lowering/BufferState.cpp
   lowering/CarriedTokens.cpp
   lowering/ExpandCopies.cpp
+  lowering/MarkCompute.cpp
   lowering/PrepareCompute.cpp
   lowering/RuntimeCalls.cpp
   lowering/Site.cpp

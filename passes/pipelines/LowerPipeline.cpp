@@ -16,6 +16,10 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
   verify.cluster = options.cluster;
   manager.addPass(createBraidVerifyPlan(verify));
 
+  // While operations are those that the planner saw.
+  if (options.marks)
+    manager.addPass(createBraidMarkCompute());
+
   // Destinations before bufferization, which then sees what is in flight.
   manager.addPass(createBraidToDestination());
   manager.addPass(createCanonicalizerPass()); // loops drop the operands that they carried for a wait

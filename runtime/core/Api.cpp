@@ -201,6 +201,15 @@ braid_status braid_op_test(braid_op *op, int32_t *done) {
   });
 }
 
+braid_status braid_op_times(braid_op *op, double *began, double *ended) {
+  return guarded([&]() -> Outcome {
+    if (!op || !began || !ended)
+      return missing(op ? "places for the times" : "an operation");
+    op->comm->times(*op->operation, *began, *ended);
+    return {};
+  });
+}
+
 braid_status braid_op_destroy(braid_op *op) {
   return guarded([&]() -> Outcome {
     if (!op)

@@ -138,6 +138,7 @@ Outcome Communicator::start(Operation &operation) {
           other->request.tag == operation.request.tag)
         turnOf = other;
   operation.startedAt = size() > 1 ? seconds() : 0;
+  operation.beganAt = size() > 1 && !carrier->clock() ? operation.startedAt : now();
   active.push_back(&operation);
   operation.start(turnOf);
   progress();

@@ -56,6 +56,12 @@ public:
     std::lock_guard<std::mutex> lock(mutex);
     return operation.state == Operation::Done;
   }
+  /// When its last execution started and ended, on the clock of now().
+  void times(const Operation &operation, double &began, double &ended) {
+    std::lock_guard<std::mutex> lock(mutex);
+    began = operation.beganAt;
+    ended = operation.endedAt;
+  }
   size_t planned() const { return operations.size() - (hashes ? 1 : 0); }
 
   // For operations.

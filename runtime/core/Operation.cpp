@@ -249,6 +249,7 @@ void Operation::finish() {
   execute(plan.after);
   for (const Conversion &each : plan.narrow)
     convert(request.type, each.to, request.accumulation, each.from, each.count);
+  endedAt = comm.now();
   state = Done;
 }
 

@@ -29,8 +29,9 @@ public:
   enum State { Idle, Queued, Agreeing, Running, Done };
   State state = Idle;
   Operation *turnOf = nullptr;
-  double startedAt = 0;  ///< seconds
-  bool overlaps = false; ///< it is awaited late: the progress thread drives it
+  double startedAt = 0;            ///< seconds
+  double beganAt = 0, endedAt = 0; ///< the last execution, on the communicator's clock
+  bool overlaps = false;           ///< it is awaited late: the progress thread drives it
   Request request;
   const std::vector<int> laneNumbers; ///< on the transport
 

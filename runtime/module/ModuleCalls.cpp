@@ -2,6 +2,9 @@
 #include "braid/runtime/braid_module.h"
 
 #include "module/Module.h"
+#include "module/Recording.h"
+#include "reduce/Reduce.h"
+#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
@@ -14,6 +17,35 @@ braid_module_error errorHandler = nullptr;
 Module &module() {
   static Module instance;
   return instance;
+}
+
+Recording &recording() {
+  static Recording instance;
+  return instance;
+}
+
+/// A collective begins or is awaited: no computation meanwhile.
+void stopMark() {
+  if (recording().on())
+    recording().mark(module().all().comm, -1);
+}
+
+void record(const SiteState &state, const Operation &operation) {
+  braid_module_event event = {};
+  event.mark = -1;
+  check(braid_op_times(operation.op, &event.begin, &event.end), state.site.name);
+  event.name = state.site.name.c_str();
+  const Members &everyone = module().all();
+  if (state.members.comm != everyone.comm)
+    for (const std::vector<int32_t> &group : state.site.groups)
+      if (std::find(group.begin(), group.end(), everyone.rank) != group.end()) {
+        event.ranks = group.data();
+        event.members = int64_t(group.size());
+      }
+  event.tensors = int64_t(operation.tensors.size());
+  for (const Tensor &tensor : operation.tensors)
+    event.bytes += tensor.sendCount * int64_t(sizeOf(braid_type(state.site.type)));
+  recording().collective(event);
 }
 
 Call &callOf(int64_t word) { return *reinterpret_cast<Call *>(word); }
@@ -51,6 +83,7 @@ void braid_module_agree(void) { module().agree(); }
 
 int64_t braid_module_begin(int64_t site, int64_t algorithm, int64_t name) {
   Module &it = module();
+  stopMark();
   return reinterpret_cast<int64_t>(it.begin(it.stateOf(wordsOf(site), textOf(algorithm), textOf(name))));
 }
 void braid_module_tensor(int64_t call, int64_t send, int64_t receive, int64_t send_count, int64_t receive_count,
@@ -58,7 +91,24 @@ void braid_module_tensor(int64_t call, int64_t send, int64_t receive, int64_t se
   callOf(call).state->pending.push_back({send, receive, send_count, receive_count, send_outer, receive_outer});
 }
 void braid_module_launch(int64_t call) { module().launch(callOf(call)); }
-void braid_module_finish(int64_t call) { module().finish(callOf(call)); }
+void braid_module_finish(int64_t word) {
+  stopMark();
+  Call &call = callOf(word);
+  const SiteState &state = *call.state;
+  const Operation &operation = *call.operation;
+  module().finish(call);
+  if (recording().on())
+    record(state, operation);
+}
+void braid_module_mark(int64_t mark) {
+  if (recording().on())
+    recording().mark(module().all().comm, mark);
+}
+void braid_module_record(int32_t on) { recording().turn(on != 0); }
+int64_t braid_module_events(const braid_module_event **events) {
+  *events = recording().events.data();
+  return int64_t(recording().events.size());
+}
 int64_t braid_module_rank(void) { return module().all().rank; }
 
 void *braid_module_alloc(int64_t bytes, int64_t site) { return module().allocate(bytes, wordsOf(site)); }

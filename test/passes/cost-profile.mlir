@@ -5,17 +5,33 @@
 // RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml" | FileCheck %s --check-prefix=ROOFLINE
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/unit.json" 2>&1 | FileCheck %s --check-prefix=UNIT
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/other.json" 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/version.json" 2>&1 | FileCheck %s --check-prefix=VERSION
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/time.json" 2>&1 | FileCheck %s --check-prefix=TIME
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/nothing.json" 2>&1 | FileCheck %s --check-prefix=NOTHING
 
 // 40 us + 3 ms for both of "twice" + 5 us of roofline for the third product, which has no location in the profile.
 // CHECK: bound_s = 0.0030450
 // ROOFLINE: bound_s = 2.00{{[0-9]*}}E-5
 // UNIT: error: {{.*}}unit.json: compute profile: model.py:3:4: {{.*}}
 // NONE: error: {{.*}}none.json: compute profile: cannot read
+// OTHER: error: compute profile: {{.*}}other.json: expected one of this program ({{[0-9a-f]*}}), got one of another program (0123): record it again with braid-run --record-profile
+// VERSION: error: {{.*}}version.json: compute profile: expected format braid-compute-profile of version 1, got braid-compute-profile of version 2
+// TIME: error: {{.*}}time.json: compute profile: ab: {{.*}}no unit
+// NOTHING: error: {{.*}}nothing.json: compute profile: expected "program" and "operations"
 
 //--- profile.json
 {"locations": {"model.py:3:4": "40 us", "twice": "3 ms"}}
 //--- unit.json
 {"locations": {"model.py:3:4": "40"}}
+//--- other.json
+{"format": "braid-compute-profile", "version": 1, "program": "0123", "operations": {}}
+//--- version.json
+{"format": "braid-compute-profile", "version": 2, "program": "0123", "operations": {}}
+//--- time.json
+{"format": "braid-compute-profile", "version": 1, "program": "0123", "operations": {"ab": {"median": "3"}}}
+//--- nothing.json
+{"format": "braid-compute-profile", "version": 1, "operations": {}}
 //--- program.mlir
 module attributes {mhlo.num_partitions = 8 : i32} {
   func.func @main(%a: tensor<64x64xf32>, %s: tensor<4xf32>) -> (tensor<64x64xf32>, tensor<4xf32>) {

@@ -21,6 +21,8 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -79,6 +81,30 @@ LogicalResult readEntry(func::FuncOp entry, Program &program) {
   return success();
 }
 
+/// What braid-mark-compute has left on the module.
+std::string marksOf(ModuleOp module) {
+  llvm::json::Array rows;
+  if (auto marks = module->getAttrOfType<ArrayAttr>("braid.marks"))
+    for (auto mark : marks.getAsRange<DictionaryAttr>()) {
+      llvm::json::Object row;
+      for (NamedAttribute field : mark)
+        row[field.getName().getValue()] = cast<StringAttr>(field.getValue()).getValue();
+      rows.push_back(std::move(row));
+    }
+  auto program = module->getAttrOfType<StringAttr>("braid.program");
+  llvm::json::Object top{{"program", program ? program.getValue() : ""}, {"marks", std::move(rows)}};
+  return llvm::formatv("{0}", llvm::json::Value(std::move(top))).str();
+}
+
+/// A text that the compiled object exports.
+void addText(ModuleOp module, StringRef symbol, std::string text) {
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  text.push_back(0);
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
+  LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::External, symbol,
+                         builder.getStringAttr(text));
+}
+
 } // namespace
 
 int64_t elementBytesOf(RankedTensorType type) {
@@ -114,6 +140,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
   PassManager manager(&program->context);
   mlir::braid::LowerPipelineOptions lowering;
   lowering.cluster = options.cluster;
+  lowering.marks = options.marks;
   mlir::braid::buildLowerPipeline(manager, lowering);
   if (failed(manager.run(module)))
     return nullptr;
@@ -122,12 +149,11 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     return program;
   }
 
-  OpBuilder builderOfText = OpBuilder::atBlockBegin(module.getBody());
-  std::string description = program->describe();
-  description.push_back(0);
-  auto type = LLVM::LLVMArrayType::get(builderOfText.getI8Type(), description.size());
-  LLVM::GlobalOp::create(builderOfText, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::External,
-                         kDescriptionSymbol, builderOfText.getStringAttr(description));
+  if (options.marks) {
+    program->marks = marksOf(module);
+    addText(module, kMarksSymbol, program->marks);
+  }
+  addText(module, kDescriptionSymbol, program->describe());
 
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();

@@ -21,6 +21,7 @@ public:
   virtual ~Program() = default;
   std::vector<Port> arguments, results;
   int64_t ranks = 0; ///< that the module's collectives name; 1: it has none
+  std::string marks; ///< the table of marks as JSON; empty: compiled without
 
   /// Arguments, results and ranks as text, which a compiled object carries with it, and back. False: not such a text.
   std::string describe() const;
@@ -35,12 +36,14 @@ public:
 struct CompileOptions {
   std::string file, entry, cluster;
   std::string runtime;     ///< the shared library that calls go to
+  bool marks = false;      ///< compile marks in
   bool dumpLlvm = false;   ///< print the LLVM dialect and stop
   bool keepObject = false; ///< writeObject will be called
 };
 
 /// What a compiled object exports: its description, and the entry as a function of packed arguments.
 constexpr const char *kDescriptionSymbol = "braid_module_description";
+constexpr const char *kMarksSymbol = "braid_module_marks";
 constexpr const char *kEntrySymbol = "_mlir__mlir_ciface_braid_module_entry";
 
 /// Bytes of one element; 0 if it has no size.

@@ -75,6 +75,8 @@ std::unique_ptr<Program> load(const std::string &path) {
   auto *description = static_cast<const char *>(dlsym(library, kDescriptionSymbol));
   auto program = std::make_unique<LoadedProgram>();
   program->function = reinterpret_cast<void (*)(void **)>(dlsym(library, kEntrySymbol));
+  if (auto *marks = static_cast<const char *>(dlsym(library, kMarksSymbol)))
+    program->marks = marks;
   if (!description || !program->function || !program->readDescription(description, program->context))
     return failed("expected a module that braid-run has compiled (--emit-shared), of this release");
   return program;

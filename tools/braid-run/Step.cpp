@@ -68,6 +68,8 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
     auto before = std::chrono::steady_clock::now();
     program.entry()(packed.data());
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+    if (options.afterCall)
+      options.afterCall();
 
     if (options.memory && step + 1 == options.steps && (options.allRanks || rank == 0))
       printf("rank %d: the last step copied %lld bytes, and asked for memory %lld times\n", rank,

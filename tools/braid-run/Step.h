@@ -4,6 +4,7 @@
 
 #include "Compile.h"
 #include "braid/runtime/braid_module.h"
+#include <functional>
 #include <map>
 
 namespace braid::run {
@@ -22,6 +23,7 @@ struct RunOptions {
   decltype(&braid_module_free) release = nullptr;
   decltype(&braid_module_copied) copied = nullptr;
   decltype(&braid_module_allocated) allocated = nullptr;
+  std::function<void()> afterCall; ///< after each call of the function, if there is one
 };
 
 /// Runs all steps on this rank. Returns an error or "".

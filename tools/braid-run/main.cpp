@@ -6,17 +6,15 @@
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Compile.h"
+#include "Measure.h"
 #include "Ranks.h"
 #include "Step.h"
-#include "braid/runtime/braid_module.h"
-#include "braid/runtime/braid_rt.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
-#include <dlfcn.h>
 
 using namespace braid::run;
 namespace cl = llvm::cl;
@@ -61,6 +59,16 @@ cl::opt<std::string> emitObject("emit-object", cl::desc("write the compiled obje
                                 cl::cat(category));
 cl::opt<std::string> emitShared("emit-shared", cl::desc("write a shared object (linked by cc) to a file and stop"),
                                 cl::cat(category));
+cl::opt<std::string> timeline("timeline", cl::desc("write a Perfetto timeline of what the ranks did"),
+                              cl::cat(category));
+cl::opt<std::string>
+    recordProfile("record-profile",
+                  cl::desc("write the compute profile of this program, for the planner (compute-profile)"),
+                  cl::cat(category));
+cl::opt<int> warmUp("warm-up", cl::desc("steps at the start that neither of the two shows; absent: 2, or all but one"),
+                    cl::init(-1), cl::cat(category));
+cl::opt<bool> marks("marks", cl::desc("with --emit-*: compile marks in, so that --timeline and --record-profile work"),
+                    cl::cat(category));
 cl::opt<bool> emitLlvm("emit-llvm-dialect", cl::desc("print the lowered module and stop"), cl::cat(category));
 
 int failure(const llvm::Twine &message, int status = 2) {
@@ -79,37 +87,6 @@ std::string findRuntime(const char *argv0) {
   llvm::sys::path::append(path, "lib", "libbraid_rt.so");
   return std::string(path);
 }
-
-/// The functions of the runtime that this program calls itself.
-struct Runtime {
-  void *library = nullptr;
-  decltype(&braid_comm_create) create = nullptr;
-  decltype(&braid_comm_rank) rank = nullptr;
-  decltype(&braid_comm_destroy) destroy = nullptr;
-  decltype(&braid_last_error) lastError = nullptr;
-  decltype(&braid_module_use) use = nullptr;
-  decltype(&braid_module_reset) reset = nullptr;
-  decltype(&braid_module_alloc) allocate = nullptr;
-  decltype(&braid_module_free) release = nullptr;
-  decltype(&braid_module_copied) copied = nullptr;
-  decltype(&braid_module_allocated) allocated = nullptr;
-
-  std::string load(const std::string &path) {
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (!library)
-      return dlerror();
-    auto find = [&](auto &function, const char *name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-      return function != nullptr;
-    };
-    bool all = find(create, "braid_comm_create") && find(rank, "braid_comm_rank") &&
-               find(destroy, "braid_comm_destroy") && find(lastError, "braid_last_error") &&
-               find(use, "braid_module_use") && find(reset, "braid_module_reset") &&
-               find(allocate, "braid_module_alloc") && find(release, "braid_module_free") &&
-               find(copied, "braid_module_copied") && find(allocated, "braid_module_allocated");
-    return all ? "" : path + ": not Braid's runtime, or of another release";
-  }
-};
 
 /// "I=TEXT" or "I:TEXT" with I below `limit`.
 bool readIndexed(llvm::StringRef text, char separator, size_t limit, unsigned &index, std::string &rest) {
@@ -175,6 +152,16 @@ int main(int argc, char **argv) {
   compileOptions.entry = entry;
   compileOptions.cluster = cluster;
   compileOptions.dumpLlvm = emitLlvm;
+  MeasureOptions measure;
+  measure.timeline = timeline;
+  measure.profile = recordProfile;
+  measure.fabric = profile;
+  measure.steps = steps;
+  measure.warmUp = warmUp.getNumOccurrences() ? warmUp : std::min(2, steps - 1);
+  if (measure.wanted() && (measure.warmUp < 0 || measure.warmUp >= steps))
+    return failure("--warm-up: expected fewer than the " + llvm::Twine(steps) + " steps, got " +
+                   llvm::Twine(measure.warmUp));
+  compileOptions.marks = marks || measure.wanted();
   compileOptions.keepObject = !emitObject.empty() || !emitShared.empty();
   Runtime runtime;
   if (!emitLlvm) {
@@ -198,6 +185,8 @@ int main(int argc, char **argv) {
     std::string object = emitShared + ".o", error = program->writeObject(object);
     return error.empty() ? linkShared(object, emitShared, compileOptions.runtime) : failure(error);
   }
+  if (measure.wanted() && program->marks.empty())
+    return failure("--timeline, --record-profile: expected a program compiled with --marks, got " + input);
   RunOptions options;
   if (std::string error = readRunOptions(*program, options); !error.empty())
     return failure(error);
@@ -223,7 +212,14 @@ int main(int argc, char **argv) {
     options.release = runtime.release;
     options.copied = runtime.copied;
     options.allocated = runtime.allocated;
+    Measurement measurement(runtime, comm, *program, measure);
+    if (measure.wanted()) {
+      measurement.begin();
+      options.afterCall = [&] { measurement.stepEnded(); };
+    }
     std::string error = runSteps(*program, options, rank, ranks);
+    if (error.empty() && measure.wanted())
+      error = measurement.finish();
     if (!error.empty())
       return failure("rank " + llvm::Twine(rank) + ": " + error, 1);
     runtime.reset();

@@ -11,6 +11,9 @@ using namespace mlir::braid;
 using namespace mlir::braid::sim;
 namespace cost = ::braid::cost;
 
+/// In a timeline.
+constexpr int shownRanks = 8;
+
 static std::string policyNames(const cost::PlanResult &result) {
   std::string names;
   for (const cost::PolicyResult &r : result.policies)
@@ -23,7 +26,8 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
   PlanOptionsOnCommandLine options(category);
   llvm::cl::opt<std::string> policy("policy", llvm::cl::init("braid"), llvm::cl::desc("whose schedule to play"),
                                     llvm::cl::cat(category));
-  llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline"), llvm::cl::cat(category));
+  llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline, of the first 8 ranks"),
+                                      llvm::cl::cat(category));
   llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
                                     llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
@@ -46,7 +50,11 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
   }
   cost::Played played = cost::playWithoutNoise(plan.program, chosen->schedule, *plan.pricer, true);
   if (!timeline.empty()) {
-    std::string error = cost::writeTimeline({{policy, played}}, timeline);
+    // A process for each rank, like the measured timeline of braid-run: in the prediction all ranks are alike.
+    std::vector<std::pair<std::string, cost::Played>> ranks;
+    for (int rank = 0; rank < std::min(plan.program.ranks, shownRanks); ++rank)
+      ranks.emplace_back("rank " + std::to_string(rank), played);
+    std::string error = cost::writeTimeline(ranks, timeline);
     if (!error.empty()) {
       llvm::errs() << "error: " << error << "\n";
       return 1;

@@ -12,6 +12,8 @@ struct LowerPipelineOptions : public PassPipelineOptions<LowerPipelineOptions> {
   Option<std::string> cluster{
       *this, "cluster",
       llvm::cl::desc("cluster file that plans must have been made for; absent: the module's, else what the plans say")};
+  Option<bool> marks{*this, "marks", llvm::cl::init(false),
+                     llvm::cl::desc("marks between which a run measures computation (braid-mark-compute)")};
 };
 
 /// From collectives on tensors to the LLVM dialect. See passes/pipelines/LowerPipeline.cpp.

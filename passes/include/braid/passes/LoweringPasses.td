@@ -66,6 +66,17 @@ def BraidExpandCopies : Pass<"braid-expand-copies", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def BraidMarkCompute : Pass<"braid-mark-compute", "::mlir::ModuleOp"> {
+  let summary = "Put marks between which a run measures computation";
+  let description = [{
+    A call `braid_module_mark(N)` in front of each operation that the planner gives a time, in each block that it schedules. Row N of the
+    module's attribute `braid.marks` names the operation by a key that neither planning nor its position changes, and
+    the kernel that a predicted timeline shows it in; `braid.program` is the hash of the program. `braid-run --timeline` and
+    `--record-profile` read both.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
+}
+
 def BraidPrepareCompute : Pass<"braid-prepare-compute", "::mlir::func::FuncOp"> {
   let summary = "Order the loops of matrix products so that the innermost one runs along memory";
   let description = [{

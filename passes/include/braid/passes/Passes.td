@@ -104,7 +104,7 @@ class BraidPlanOptionList {
     Option<"memoryLimit", "memory-limit", "std::string", [{""}],
            "peak memory that no plan may exceed, with its unit (80GiB); absent: the device's memory">,
     Option<"computeProfile", "compute-profile", "std::string", [{""}],
-           "JSON file with measured times by location; absent: a roofline over the operations">,
+           "JSON file with measured times: by location, or recorded by braid-run; absent: a roofline over the operations">,
     Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
            "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
   ]);

@@ -42,6 +42,8 @@ int64_t braid_module_rank(void);
  * copies; 0: no collective does; 1: any of all ranks. */
 void *braid_module_alloc(int64_t bytes, int64_t site);
 void braid_module_free(void *memory);
+/* What comes until the next mark, launch or finish is computation of this number; negative: it is not measured. */
+void braid_module_mark(int64_t mark);
 
 /* --- for the program that runs a module ---------------------------------------------------------------------------- */
 
@@ -58,6 +60,17 @@ int64_t braid_module_planned(void);
 int64_t braid_module_copied(void);
 /* Times that braid_module_alloc had to ask for memory: does not grow from the second step on. */
 int64_t braid_module_allocated(void);
+/* What has happened since braid_module_record(1), in the order of its end, until braid_module_record is called again. */
+typedef struct braid_module_event {
+  int64_t mark;         /* computation of this mark; -1: a collective, from its start to its end, awaited or not */
+  double begin, end;    /* seconds on the clock of braid_now */
+  const char *name;     /* of a collective, as the module has it; until braid_module_reset. So are its members: */
+  const int32_t *ranks; /* in the communicator of all; null: all */
+  int64_t members;
+  int64_t tensors, bytes; /* of this rank's operands */
+} braid_module_event;
+void braid_module_record(int32_t on);
+int64_t braid_module_events(const braid_module_event **events);
 /* Gives everything back: operations, communicators of groups, buffers, and the communicator if it was made here. Results of
  * an entry function belong to the caller until braid_module_free, which comes before this. */
 void braid_module_reset(void);

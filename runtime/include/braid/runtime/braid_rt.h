@@ -159,6 +159,8 @@ braid_status braid_op_rebind(braid_op *op, const braid_buffer *buffers, size_t c
 braid_status braid_op_start(braid_op *op);
 braid_status braid_op_wait(braid_op *op); /* drives progress itself */
 braid_status braid_op_test(braid_op *op, int32_t *done);
+/* When its last execution was started, and when it ended, which may be before it was awaited: on the clock of braid_now. */
+braid_status braid_op_times(braid_op *op, double *began, double *ended);
 braid_status braid_op_destroy(braid_op *op);
 
 #ifdef __cplusplus
