@@ -74,8 +74,12 @@ std::string Measurement::finish() {
   Marks marks;
   std::vector<Record> records(texts.size());
   bool good = readMarks(program.marks, marks);
-  for (size_t rank = 0; rank < texts.size(); ++rank)
+  for (size_t rank = 0; rank < texts.size(); ++rank) {
     good &= readRecord(texts[rank], records[rank]) && int(records[rank].steps.size()) == options.steps;
+    for (const Step &step : records[rank].steps)
+      for (const Computed &one : step.computed)
+        good &= size_t(one.mark) < marks.rows.size();
+  }
   if (!good)
     return "what was recorded: expected events and steps of this program, got others: do all ranks run the same?";
 
