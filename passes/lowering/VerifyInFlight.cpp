@@ -291,6 +291,8 @@ private:
   void inspect(Operation *op, BufferState &state) {
     if (state.flights.empty())
       return;
+    if (auto call = dyn_cast<func::CallOp>(op); call && call.getCallee() == "braid_module_mark")
+      return; // reads the clock
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
     if (!effects) {
       if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || op->hasTrait<OpTrait::IsTerminator>() ||
