@@ -144,7 +144,7 @@ Outcome Communicator::start(Operation &operation) {
   progress();
   if (operation.overlaps && operation.state != Operation::Done) {
     Clock *clock = carrier->clock();
-    if (!thread && !(clock && std::strcmp(clock->name(), "virtual") == 0))
+    if (!thread && !(clock && clock->isVirtual()))
       thread = std::make_unique<ProgressThread>(*this);
     if (thread)
       thread->wake();

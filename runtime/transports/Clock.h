@@ -22,8 +22,8 @@ namespace braid::runtime {
 class Clock {
 public:
   virtual ~Clock() = default;
-  /// "real", "wall" or "virtual".
-  virtual const char *name() const = 0;
+  /// Time stands still while a rank can do something: there is no thread that makes progress while it computes.
+  virtual bool isVirtual() const = 0;
   /// Seconds, from a start that all ranks share on an emulated clock.
   virtual double now() = 0;
   /// Blocks until then. Messages do not move meanwhile: a rank with operations in flight loops over wakeAt and idle.

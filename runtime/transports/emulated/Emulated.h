@@ -64,6 +64,7 @@ public:
 
 private:
   // Clock
+  bool isVirtual() const override { return emulation->options.time == EmulatedTime::Virtual; }
   double now() override { return emulation->now(); }
   void sleepUntil(double time) override;
   void wakeAt(double time) override { emulation->wakeAt(rank, time); }

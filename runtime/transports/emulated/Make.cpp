@@ -141,7 +141,7 @@ Outcome makeEmulatedTransport(const TransportContext &context, std::unique_ptr<T
     communicator = std::atoi(all[0].c_str());
   }
   auto made = std::make_unique<EmulatedTransport>(std::move(seat), std::move(inner), context.members, communicator);
-  if (context.me == 0 && communicator == 0 && made->clock()->name() == std::string("wall"))
+  if (context.me == 0 && communicator == 0 && !made->clock()->isVirtual())
     std::fprintf(stderr, "braid: %s\n", made->description().c_str());
   transport = std::move(made);
   return {};
