@@ -1,6 +1,7 @@
 //===- Operation.cpp - executes a plan ----------------------------------------------------------------------------===//
 #include "core/Operation.h"
 #include "core/Communicator.h"
+#include "reduce/Stream.h"
 #include "transports/Clock.h"
 #include <algorithm>
 #include <cstring>
@@ -9,13 +10,16 @@ namespace braid::runtime {
 
 namespace {
 
+void execute(const Copy &copy) {
+  if (copy.from)
+    copyBytes(copy.to, copy.from, copy.bytes, copy.stream);
+  else
+    std::memset(copy.to, 0, copy.bytes);
+}
+
 void execute(const std::vector<Copy> &copies) {
-  for (const Copy &copy : copies) {
-    if (copy.from)
-      std::memcpy(copy.to, copy.from, copy.bytes);
-    else
-      std::memset(copy.to, 0, copy.bytes);
-  }
+  for (const Copy &copy : copies)
+    execute(copy);
 }
 
 bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
@@ -78,7 +82,7 @@ void Operation::start(Operation *before) {
   for (const Conversion &each : plan.widen)
     convert(request.accumulation, each.to, request.type, each.from, each.count);
   execute(plan.before);
-  copied = false;
+  copied = 0;
   lanesLeft = lane.size();
   turnOf = before;
   state = Queued;
@@ -123,9 +127,9 @@ bool Operation::progress() {
   for (size_t i = 0; i < lane.size(); ++i)
     if (!lane[i].done)
       moved |= progressLane(i);
-  if (!copied) { // messages first: others wait for them
-    copied = true;
-    execute(plan.during);
+  if (copied < plan.during.size()) { // messages first: others wait for them
+    execute(plan.during[copied++]);
+    moved = true;
   }
   if (lanesLeft == 0 && state == Running) {
     finish();
@@ -210,7 +214,7 @@ bool Operation::take(size_t index, const PlannedStep &step) {
     if (!clear(index, step))
       return false;
     if (step.count)
-      plan.combine(step.to, step.mine, step.other, step.count);
+      plan.reducer.run(step.to, step.mine, step.other, step.count, step.average, step.stream);
     if (Clock *clock = transport.clock())
       l.notBefore = clock->reduced(step.bytes);
     return true;
@@ -221,9 +225,9 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   if (step.count) {
     const char *theirs = static_cast<const char *>(message.data) + step.at;
     if (step.kind == PlannedStep::Receive)
-      std::memcpy(step.to, theirs, step.bytes);
+      copyBytes(step.to, theirs, step.bytes, step.stream);
     else
-      plan.combine(step.to, theirs, step.mine, step.count);
+      plan.reducer.run(step.to, theirs, step.mine, step.count, step.average, step.stream);
   }
   if (!step.more)
     transport.accept(step.peer, laneNumbers[index]);
@@ -243,6 +247,8 @@ bool Operation::checkSize(const PlannedStep &step, const Message &message) {
 }
 
 void Operation::finish() {
+  for (; copied < plan.during.size(); ++copied)
+    execute(plan.during[copied]);
   execute(plan.settle);
   for (const Quotient &quotient : plan.averages)
     divide(request.accumulation, quotient.data, quotient.count, request.ranks);

@@ -72,7 +72,7 @@ private:
   std::vector<Other> others; ///< used last first
   std::vector<LaneState> lane;
   size_t lanesLeft = 0;
-  bool copied = false; ///< plan.during is done
+  size_t copied = 0;   ///< of plan.during
   bool agreed = false; ///< the ranks have compared what this operation is
   uint64_t agreement = 0;
   uint64_t ordinal, executions = 0;

@@ -1,422 +1,34 @@
 //===- Plan.cpp - gives a step program its addresses --------------------------------------------------------------===//
 //
-// A *part* is one tensor, or all small tensors of a bucket packed into staging buffers. All parts run the same step
-// program on the same lanes, step by step in turn, so that the messages of all parts are in one order on both sides.
+// A *tensor* of the plan is one of the caller's, or all small ones of a bucket packed into staging buffers. Where its chunks
+// are too large to pass through the cache in one piece it is cut: each *part* is a range of the elements of every block, and
+// runs the same step program on its own. Parts take turns on two lanes, so that a rank works on one while it waits for its
+// peers with the other:
 //
-// Each chunk of a part has two homes: the operand (where it lies at first) and the *target* (where steps write it): the
-// caller's result, or scratch memory for chunks that are no part of this rank's result. A chunk is sent from, and combined
-// with, wherever it is at that moment, so that nothing is copied for being in the wrong buffer. A copy of the operand (a
-// *snapshot*, taken at every start) is needed where
+//   all_reduce by two_shot, 2 ranks, 4 parts:   lane 0   part 0: reduce, receive   part 2: reduce, receive
+//                                               lane 1       part 1: reduce, receive   part 3: reduce, receive
 //
-//   - operand and result overlap, but not chunk by chunk;
-//   - they are the same memory, and waiting for readers before writing would deadlock (ZeroCopy.h), or the operand is
-//     wanted again after its place was written (Action::Combine);
-//   - peers cannot reach the operand, and it goes to more than one of them (the transport would copy it for each).
-//
-// Where even results that are passed on would make ranks wait for each other (two that exchange what they have summed so
-// far), such a message is copied when it is sent. A message of several runs of chunks is gathered in a buffer of its own.
+// What a rank has summed is still in the cache when its peer fetches it, and what a transport has to copy needs a few pieces
+// of room instead of the whole message. Tensors of a bucket run on the same lanes, step by step in turn, so that the
+// messages of all are in one order on both sides.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Plan.h"
+#include "core/Completion.h"
+#include "core/PartPlanner.h"
 #include "core/ZeroCopy.h"
+#include "reduce/Stream.h"
 #include <algorithm>
-#include <map>
 
 namespace braid::runtime {
 
 namespace {
 
-using algorithms::Action;
 using algorithms::Collective;
 using algorithms::Step;
 using algorithms::StepProgram;
 
-/// Where chunk 0 of the abstract buffer would be; only some of it may exist.
-struct Base {
-  char *at = nullptr;
-  bool exists = false;
-};
-
-class PartPlanner {
-public:
-  PartPlanner(const Request &request, Transport &transport, Plan &plan, const StepProgram &program,
-              bool zeroCopyInPlace, bool copySends)
-      : request(request), transport(transport), plan(plan), program(program), zeroCopyInPlace(zeroCopyInPlace),
-        copySends(copySends) {}
-
-  /// Decides where everything is; fills the plan's copies.
-  Outcome place(const Tensor &given) {
-    tensor = given;
-    chunksPerBlock = std::max(1, program.chunks / request.blocks);
-    size_t es = request.elementBytes;
-    perChunk = (tensor.count + size_t(chunksPerBlock) - 1) / size_t(chunksPerBlock);
-    if (perChunk * es >= 512 && !program.ragged()) // whole cache lines, so that no two ranks write one
-      perChunk = (perChunk + 64 / es - 1) / (64 / es) * (64 / es);
-    written.assign(size_t(program.own(0)), true); // scratch: is where it is
-    std::fill(written.begin(), written.begin() + program.chunks, false);
-    scattered.assign(size_t(program.chunks), false);
-    pending.assign(size_t(program.own(0)), {});
-    if (tensor.send)
-      operand = {const_cast<char *>(tensor.send) - blockBytes() * size_t(request.in.first), true};
-    if (tensor.receive)
-      result = {tensor.receive - blockBytes() * size_t(request.out.first), true};
-    chooseTargets();
-    Outcome done = chooseOperand();
-    if (done && usesScratch)
-      done = take(blockBytes() * size_t(request.blocks), scratch.at);
-    scratch.exists = usesScratch;
-    size_t room = 0;
-    for (int like : program.scratch) {
-      passing.push_back(room);
-      room += offset(like + 1) - offset(like);
-    }
-    passing.push_back(room);
-    if (done && room)
-      done = take(room, passingAt);
-    if (done)
-      finish();
-    return done ? lost() : done;
-  }
-
-  /// Adds the message that ends with step `index` of the program, or its combination, to its lane.
-  Outcome add(size_t index) {
-    if (program.steps[index].more)
-      return {}; // with its last step
-    size_t first = index, whole = 0;
-    while (first > 0 && program.steps[first - 1].more)
-      --first;
-    for (size_t i = first; i <= index; ++i)
-      whole += bytesOf(program.steps[i]);
-    if (whole == 0 && request.collective != BRAID_BARRIER)
-      return {}; // padding: no message, on either side
-    if (program.steps[index].action == Action::Send)
-      return addSend(first, index, whole);
-    size_t at = 0;
-    PlannedLane &lane = plan.lanes[size_t(program.steps[index].channel)];
-    for (size_t i = first; i <= index; ++i)
-      if (size_t bytes = bytesOf(program.steps[i]); bytes || first == index) {
-        lane.steps.push_back(taking(i));
-        lane.steps.back().more = true;
-        lane.steps.back().at = at;
-        lane.steps.back().whole = whole;
-        at += bytes;
-      }
-    lane.steps.back().more = false;
-    return {};
-  }
-
-private:
-  Outcome addSend(size_t first, size_t last, size_t whole) {
-    const Step &step = program.steps[last];
-    PlannedLane &lane = plan.lanes[size_t(step.channel)];
-    PlannedStep planned;
-    planned.kind = PlannedStep::Send;
-    planned.bytes = whole;
-    planned.count = whole / request.elementBytes;
-    planned.number = int(last);
-    planned.peer = step.peer;
-    planned.outbox = outboxOf(lane, step.peer);
-    const char *now = placeOf(step.chunk);
-    std::vector<OutMessage> &messages = lane.outboxes[size_t(planned.outbox)].messages;
-    if (first < last) {
-      char *gathered = nullptr;
-      Outcome done = take(whole, gathered);
-      if (!done)
-        return done;
-      size_t at = 0;
-      for (size_t i = first; i <= last; ++i)
-        if (size_t bytes = bytesOf(program.steps[i])) {
-          PlannedStep copy;
-          copy.kind = PlannedStep::Copy;
-          copy.to = gathered + at;
-          copy.mine = placeOf(program.steps[i].chunk);
-          copy.bytes = bytes;
-          copy.number = int(i);
-          lane.steps.push_back(copy);
-          at += bytes;
-        }
-      messages.push_back({gathered, whole});
-      lane.steps.push_back(planned);
-      return {};
-    }
-    if (copySends && whole && rewritten(last)) {
-      Outcome done = take(whole, planned.to);
-      if (!done)
-        return done;
-      planned.mine = now;
-      now = planned.to;
-    }
-    messages.push_back({now, whole});
-    for (int c = step.chunk; c < step.chunk + step.count && !program.isOwn(c); ++c)
-      if ((written[size_t(c)] || inPlace) && !planned.to && whole)
-        pending[size_t(c)][planned.outbox] = messages.size();
-    lane.steps.push_back(planned);
-    return {};
-  }
-
-  /// What step `index` writes: a message or a piece of one, or a combination with the rank's own.
-  PlannedStep taking(size_t index) {
-    const Step &step = program.steps[index];
-    PlannedStep planned;
-    planned.bytes = bytesOf(step);
-    planned.count = planned.bytes / request.elementBytes;
-    planned.number = int(index);
-    planned.peer = step.peer;
-    planned.kind = step.action == Action::Receive         ? PlannedStep::Receive
-                   : step.action == Action::ReceiveReduce ? PlannedStep::Reduce
-                                                          : PlannedStep::Combine;
-    planned.mine = placeOf(step.chunk);
-    if (step.action == Action::Combine)
-      planned.other = at(operand, offset(step.chunk));
-    planned.firstHazard = int(plan.hazards.size());
-    std::map<int, uint64_t> waits;
-    for (int c = step.chunk; c < step.chunk + step.count; ++c) {
-      for (auto [outbox, messages] : pending[size_t(c)])
-        waits[outbox] = std::max(waits[outbox], messages);
-      pending[size_t(c)].clear();
-      written[size_t(c)] = true;
-    }
-    planned.to = placeOf(step.chunk); // now that it is written
-    for (auto [outbox, messages] : waits)
-      plan.hazards.push_back({outbox, messages});
-    planned.hazards = int(plan.hazards.size()) - planned.firstHazard;
-    return planned;
-  }
-
-  /// Where a chunk is at this moment, as far as steps have been added.
-  char *placeOf(int chunk) const {
-    if (program.isOwn(chunk))
-      return at(operand, offset(chunk - program.own(0)));
-    if (chunk >= program.chunks)
-      return passingAt ? passingAt + passing[size_t(chunk - program.chunks)] : nullptr;
-    return at(home(chunk), offset(chunk));
-  }
-
-  size_t bytesOf(const Step &step) const {
-    if (step.chunk >= program.chunks && !program.isOwn(step.chunk))
-      return passing[size_t(step.chunk + step.count - program.chunks)] - passing[size_t(step.chunk - program.chunks)];
-    int chunk = program.isOwn(step.chunk) ? step.chunk - program.own(0) : step.chunk;
-    return offset(chunk + step.count) - offset(chunk);
-  }
-  /// Whether the chunk is one of the buffer, neither scratch nor operand.
-  bool inBuffer(int chunk) const { return chunk < program.chunks; }
-  bool inGathered(size_t index) const {
-    return program.steps[index].more || (index > 0 && program.steps[index - 1].more);
-  }
-
-  size_t blockBytes() const { return tensor.count * request.elementBytes; }
-
-  /// Bytes before `chunk`.
-  size_t offset(int chunk) const {
-    if (program.ragged())
-      return size_t(chunk) * request.elementBytes;
-    size_t block = size_t(chunk / chunksPerBlock), within = size_t(chunk % chunksPerBlock);
-    return block * blockBytes() + std::min(within * perChunk, tensor.count) * request.elementBytes;
-  }
-
-  bool inBlocks(int chunk, BlockRange range) const {
-    int block = chunk / chunksPerBlock;
-    return block >= range.first && block < range.first + range.count;
-  }
-
-  static char *at(const Base &base, size_t bytes) { return base.exists ? base.at + bytes : nullptr; }
-  /// A program that uses a chunk which holds nothing is wrong; the registry's are proven, others may come.
-  Outcome lost() const {
-    std::vector<bool> holds(size_t(program.own(0)), false);
-    if (request.collective == BRAID_BARRIER || program.ragged())
-      return {};
-    for (int c = 0; c < program.chunks; ++c)
-      holds[size_t(c)] = inBlocks(c, request.in);
-    auto wrong = [&](int chunk) {
-      return Outcome(BRAID_INVALID, "the step program of '" + request.algorithm->name + "' expects a value in chunk " +
-                                        std::to_string(chunk) + ", which has none");
-    };
-    for (const Step &step : program.steps)
-      for (int c = step.chunk; c < step.chunk + step.count; ++c) {
-        if (program.isOwn(c) ? !inBlocks(c - program.own(0), request.in)
-                             : step.action != Action::Receive && !holds[size_t(c)])
-          return wrong(c);
-        if (!program.isOwn(c))
-          holds[size_t(c)] = true;
-      }
-    for (int c = 0; c < program.chunks; ++c)
-      if (inBlocks(c, request.out) && !holds[size_t(c)])
-        return wrong(c);
-    return {};
-  }
-
-  const Base &target(int chunk) const { return scattered[size_t(chunk)] ? scratch : result; }
-  const Base &home(int chunk) const { return written[size_t(chunk)] ? target(chunk) : operand; }
-
-  /// Whether a later step writes where this one sends from.
-  bool rewritten(size_t index) const {
-    const Step &send = program.steps[index];
-    if (program.isOwn(send.chunk))
-      return false; // in place, the operand is a snapshot
-    if (!written[size_t(send.chunk)] && !inPlace)
-      return false;
-    for (size_t i = index + 1; i < program.steps.size(); ++i) {
-      const Step &step = program.steps[i];
-      if (step.action != Action::Send && step.chunk < send.chunk + send.count && send.chunk < step.chunk + step.count)
-        return true;
-    }
-    return false;
-  }
-
-  static int outboxOf(PlannedLane &lane, int peer) {
-    for (size_t i = 0; i < lane.outboxes.size(); ++i)
-      if (lane.outboxes[i].peer == peer)
-        return int(i);
-    lane.outboxes.push_back({peer, {}});
-    return int(lane.outboxes.size()) - 1;
-  }
-
-  Outcome take(size_t bytes, char *&memory) {
-    memory = static_cast<char *>(transport.allocate(std::max<size_t>(bytes, 1)));
-    if (!memory)
-      return {BRAID_OUT_OF_MEMORY, "no memory for a buffer of " + std::to_string(bytes) + " bytes"};
-    plan.memory.push_back(memory);
-    return {};
-  }
-
-  /// Chunks that steps write, and that are not in the result, go to scratch. A step's chunks must be together: if one
-  /// touches both, or sends operand and written chunks together, all go to scratch, and operands are put there first.
-  void chooseTargets() {
-    std::vector<bool> writes(size_t(program.chunks), false);
-    bool together = true;
-    for (const Step &step : program.steps) {
-      if (!inBuffer(step.chunk))
-        continue;
-      bool first = step.action == Action::Send ? writes[size_t(step.chunk)] : inBlocks(step.chunk, request.out);
-      for (int c = step.chunk; c < step.chunk + step.count; ++c) {
-        if (step.action != Action::Receive && writes[size_t(c)] != writes[size_t(step.chunk)])
-          together = false;
-        if (step.action == Action::Send
-                ? writes[size_t(c)] != first || (first && inBlocks(c, request.out) != inBlocks(step.chunk, request.out))
-                : inBlocks(c, request.out) != first)
-          together = false;
-        if (step.action != Action::Send)
-          writes[size_t(c)] = true;
-      }
-    }
-    for (int c = 0; c < program.chunks; ++c) {
-      scattered[size_t(c)] = !together || !inBlocks(c, request.out);
-      usesScratch |= scattered[size_t(c)] && (writes[size_t(c)] || !together);
-    }
-    operandToScratch = !together && operand.exists;
-  }
-
-  Outcome chooseOperand() {
-    if (!operand.exists || blockBytes() == 0)
-      return {};
-    bool direct = false; // some chunks are written where results lie
-    for (int c = 0; c < program.chunks; ++c)
-      direct |= !scattered[size_t(c)];
-    const char *in = tensor.send, *inEnd = in + blockBytes() * size_t(request.in.count);
-    const char *out = tensor.receive, *outEnd = out + blockBytes() * size_t(request.out.count);
-    bool overlap = result.exists && in < outEnd && out < inEnd;
-    bool snapshot = false;
-    if (overlap && operand.at != result.at) {
-      snapshot = true;
-    } else if (overlap && direct) {
-      bool combines = std::any_of(program.steps.begin(), program.steps.end(), [&](const Step &step) {
-        return step.action == Action::Combine || program.isOwn(step.chunk);
-      });
-      snapshot = combines || !zeroCopyInPlace;
-      inPlace = !snapshot;
-    }
-    if (!snapshot && !transport.reachable(in, size_t(inEnd - in))) {
-      std::vector<bool> wrote(size_t(program.own(0)), false);
-      std::vector<int> sent(size_t(program.end() - program.own(0)), 0);
-      for (size_t i = 0; i < program.steps.size(); ++i)
-        for (int c = program.steps[i].chunk; c < program.steps[i].chunk + program.steps[i].count; ++c) {
-          if (program.steps[i].action != Action::Send)
-            wrote[size_t(c)] = true;
-          else if (program.isOwn(c) ? !inGathered(i) : inBuffer(c) && !wrote[size_t(c)] && !inGathered(i))
-            snapshot |= ++sent[size_t(program.isOwn(c) ? c - program.own(0) : c)] > 1;
-        }
-      inPlace &= !snapshot;
-    }
-    if (!snapshot)
-      return {};
-    char *memory = nullptr;
-    Outcome done = take(size_t(inEnd - in), memory);
-    if (done) {
-      plan.before.push_back({memory, in, size_t(inEnd - in)});
-      operand.at = memory - blockBytes() * size_t(request.in.first);
-    }
-    return done;
-  }
-
-  /// Copies of chunks that no step moves to where they are wanted.
-  void finish() {
-    std::vector<bool> writes(size_t(program.own(0)), false);
-    for (const Step &step : program.steps)
-      if (step.action != Action::Send)
-        for (int c = step.chunk; c < step.chunk + step.count; ++c)
-          writes[size_t(c)] = true;
-    if (operandToScratch)
-      for (int c = 0; c < program.chunks; ++c)
-        if (inBlocks(c, request.in)) {
-          copy(plan.before, scratch, operand, c);
-          written[size_t(c)] = true;
-        }
-    bool zeros = request.collective == BRAID_PERMUTE && !hasSource();
-    for (int c = 0; c < program.chunks; ++c) {
-      if (!inBlocks(c, request.out))
-        continue;
-      if (zeros)
-        copy(plan.settle, result, {nullptr, false}, c);
-      else if (operandToScratch || (writes[size_t(c)] && scattered[size_t(c)]))
-        copy(plan.settle, result, scratch, c);
-      else if (!writes[size_t(c)] && inBlocks(c, request.in))
-        copy(plan.during, result, operand, c);
-    }
-    if (request.reduces() && request.reduction == BRAID_AVERAGE && result.exists && tensor.count)
-      plan.averages.push_back({tensor.receive, tensor.count * size_t(request.out.count)});
-  }
-
-  bool hasSource() const {
-    for (auto [from, to] : request.options.pairs)
-      if (to == request.me)
-        return true;
-    return false;
-  }
-
-  /// Copies one chunk, or lets the last copy grow by it.
-  void copy(std::vector<Copy> &list, const Base &to, const Base &from, int chunk) const {
-    size_t begin = offset(chunk), bytes = offset(chunk + 1) - begin;
-    char *target = to.at + begin;
-    const char *source = from.exists ? from.at + begin : nullptr;
-    if (bytes == 0 || target == source)
-      return;
-    if (!list.empty()) {
-      Copy &last = list.back();
-      bool follows = source ? last.from && last.from + last.bytes == source : !last.from;
-      if (last.to + last.bytes == target && follows) {
-        last.bytes += bytes;
-        return;
-      }
-    }
-    list.push_back({target, source, bytes});
-  }
-
-  const Request &request;
-  Transport &transport;
-  Plan &plan;
-  const StepProgram &program;
-  bool zeroCopyInPlace, copySends;
-
-  Tensor tensor;
-  int chunksPerBlock = 1;
-  size_t perChunk = 0;
-  Base operand, result, scratch;
-  char *passingAt = nullptr;   ///< the program's own scratch
-  std::vector<size_t> passing; ///< where its chunks are, and its end
-  bool usesScratch = false, operandToScratch = false, inPlace = false;
-  std::vector<bool> written;                    ///< by the steps added so far
-  std::vector<bool> scattered;                  ///< the target is scratch
-  std::vector<std::map<int, uint64_t>> pending; ///< outbox -> messages that read the chunk's target
-};
+constexpr int partLanes = 2;
+constexpr size_t mostParts = 1024;
 
 /// Small tensors of a bucket as one tensor in staging buffers, block by block.
 Outcome pack(const Request &request, Transport &transport, Plan &plan, const std::vector<Tensor> &small, Tensor &packed,
@@ -481,6 +93,49 @@ Outcome makeWidePlan(const Request &request, Transport &transport, Plan &plan) {
   return makePlan(wide, transport, plan);
 }
 
+size_t roundedUp(size_t number, size_t to) { return (number + to - 1) / to * to; }
+size_t lineElements(const Request &request) { return 64 / request.elementBytes; }
+
+/// Chunks of the largest message of any rank; 0: some run of chunks has several blocks, of which parts do not lie side by
+/// side.
+size_t largestMessage(const Request &request, const std::vector<StepProgram> &programs) {
+  size_t largest = 1;
+  for (const StepProgram &program : programs) {
+    int chunksPerBlock = std::max(1, program.chunks / request.blocks);
+    size_t message = 0;
+    if (program.ragged())
+      return 0;
+    for (const Step &step : program.steps) {
+      int chunk = program.isOwn(step.chunk) ? step.chunk - program.own(0) : step.chunk;
+      if (request.blocks > 1 && chunk < program.chunks &&
+          chunk / chunksPerBlock != (chunk + step.count - 1) / chunksPerBlock)
+        return 0;
+      message += size_t(step.count);
+      largest = std::max(largest, message);
+      if (!step.more)
+        message = 0;
+    }
+  }
+  return largest;
+}
+
+/// Into how many parts a tensor is cut, of which each message has at most `limit` bytes; the same on all ranks.
+size_t partsOf(const Request &request, const StepProgram &program, const Tensor &tensor, size_t largest, size_t limit) {
+  if (limit == 0 || largest == 0)
+    return 1;
+  int chunksPerBlock = std::max(1, program.chunks / request.blocks);
+  size_t chunk = (tensor.count + size_t(chunksPerBlock) - 1) / size_t(chunksPerBlock) * request.elementBytes;
+  return std::clamp<size_t>((chunk * largest + limit - 1) / limit, 1, mostParts);
+}
+
+/// Whether what all ranks read and write is more than the cache holds.
+bool isLarge(const Request &request) {
+  size_t bytes = 0;
+  for (const Tensor &tensor : request.tensors)
+    bytes += tensor.count * request.elementBytes * size_t(request.in.count + request.out.count);
+  return bytes >= cacheBytes() / size_t(request.ranks);
+}
+
 } // namespace
 
 Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
@@ -492,6 +147,7 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
     step.count = tensor.count;
     step.peer = request.peer;
     step.to = tensor.receive;
+    step.stream = isLarge(request);
     step.kind = request.collective == BRAID_SEND ? PlannedStep::Send : PlannedStep::Receive;
     if (request.collective == BRAID_SEND) {
       step.outbox = 0;
@@ -506,6 +162,7 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
 
   Collective kind = kindOf(request.collective);
   StepProgram program;
+  bool alone = request.ranks == 1 || (kind == Collective::Permute && request.options.pairs.empty());
   if (kind == Collective::Permute && request.options.pairs.empty()) { // for a step program, no pairs means all ranks
     program.collective = kind;
     program.ranks = request.ranks;
@@ -513,50 +170,70 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
   } else {
     program = request.algorithm->program(kind, request.ranks, request.me, request.options);
   }
-  plan.combine = request.reduces() ? combiner(request.type, request.reduction) : nullptr;
-  plan.lanes.resize(size_t(program.channels));
+  plan.reducer = {request.reduces() ? combiner(request.type, request.reduction) : nullptr, request.type, request.ranks};
 
   // May messages stay where they are, and also those of tensors that are in place? Beyond some ranks, a copy is cheaper
   // than finding out.
   constexpr int mostSimulated = 64;
   bool zeroCopy = program.steps.empty(), zeroCopyInPlace = zeroCopy;
-  if (!zeroCopy && request.ranks <= mostSimulated) {
+  std::vector<bool> completes;
+  size_t largest = 0;
+  if (!alone && request.ranks <= mostSimulated) {
     auto all = algorithms::programs(*request.algorithm, kind, request.ranks, request.options);
+    largest = largestMessage(request, all);
     zeroCopy = runsWithoutCopies(all, false);
     for (const Tensor &tensor : request.tensors)
       if (tensor.count && tensor.send && tensor.receive) {
         zeroCopyInPlace = zeroCopy && runsWithoutCopies(all, true);
         break;
       }
+    if (request.reduces() && request.reduction == BRAID_AVERAGE)
+      completes = completingSteps(all, request.me);
   }
 
-  std::vector<Tensor> parts, small;
+  std::vector<Tensor> tensors, small;
   for (const Tensor &tensor : request.tensors)
-    (tensor.count * size_t(request.blocks) * request.elementBytes < packedBelow ? small : parts).push_back(tensor);
+    (tensor.count * size_t(request.blocks) * request.elementBytes < packedBelow ? small : tensors).push_back(tensor);
   std::vector<Copy> unpack;
   if (small.size() > 1) {
     Tensor packed;
     Outcome done = pack(request, transport, plan, small, packed, unpack);
     if (!done)
       return done;
-    parts.push_back(packed);
+    tensors.push_back(packed);
   } else {
-    parts.insert(parts.end(), small.begin(), small.end());
+    tensors.insert(tensors.end(), small.begin(), small.end());
   }
 
-  std::vector<PartPlanner> planners;
-  for (const Tensor &part : parts) {
-    planners.emplace_back(request, transport, plan, program, zeroCopyInPlace, !zeroCopy);
-    Outcome done = planners.back().place(part);
-    if (!done)
-      return done;
+  size_t most = 1;
+  std::vector<size_t> pieces;
+  for (const Tensor &tensor : tensors) {
+    pieces.push_back(partsOf(request, program, tensor, largest, transport.pieceBytes()));
+    most = std::max(most, pieces.back());
   }
-  for (size_t step = 0; step < program.steps.size(); ++step)
-    for (PartPlanner &planner : planners) {
-      Outcome done = planner.add(step);
+  int lanes = most > 1 ? partLanes : 1;
+  plan.lanes.resize(size_t(program.channels * lanes));
+  Planning planning{request, transport, plan, program, zeroCopyInPlace, !zeroCopy, std::move(completes)};
+  planning.stream = isLarge(request);
+  for (size_t piece = 0; piece < most; ++piece) {
+    std::vector<PartPlanner> planners;
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      if (piece >= pieces[t])
+        continue;
+      size_t each = roundedUp((tensors[t].count + pieces[t] - 1) / pieces[t], lineElements(request));
+      size_t from = std::min(tensors[t].count, piece * each), count = std::min(each, tensors[t].count - from);
+      planners.emplace_back(planning, Part{tensors[t], from, count}, lanes, int(piece % size_t(lanes)));
+      Outcome done = planners.back().place();
       if (!done)
         return done;
     }
+    for (size_t step = 0; step < program.steps.size(); ++step)
+      for (PartPlanner &planner : planners) {
+        Outcome done = planner.add(step);
+        if (!done)
+          return done;
+      }
+  }
   plan.after = std::move(unpack);
   return {};
 }

@@ -25,6 +25,8 @@ struct PlannedStep {
   size_t at = 0, whole = 0;         ///< Receive, Reduce: where in the message, and the bytes of all of it
   int firstHazard = 0, hazards = 0; ///< messages that must have been accepted before `to` is written
   int number = 0;                   ///< of the step in the program, for errors
+  bool average = false;             ///< Reduce, Combine: complete the sum by the division
+  bool stream = false;              ///< nobody reads `to` soon: write past the cache
 };
 
 /// The first `messages` messages to an outbox.
@@ -53,6 +55,7 @@ struct Copy {
   char *to;
   const char *from; ///< null: zeros
   size_t bytes;
+  bool stream = false; ///< past the cache
 };
 
 struct Conversion {
@@ -71,14 +74,14 @@ struct Plan {
   std::vector<Hazard> hazards;
   std::vector<Conversion> widen; ///< operands to the type they are combined in, first of all
   std::vector<Copy> before;      ///< before the first step: packing, copies of operands
-  std::vector<Copy> during;      ///< any time: a rank's own part of a result
+  std::vector<Copy> during;      ///< any time, one by one: a rank's own part of a result
   // When all steps are done and all messages accepted, in this order:
   std::vector<Copy> settle; ///< from scratch to results, and zeros
   std::vector<Quotient> averages;
   std::vector<Copy> after;        ///< unpacking
   std::vector<Conversion> narrow; ///< and back, last of all
   std::vector<void *> memory;     ///< of the transport, to be released
-  Combine combine = nullptr;
+  Reducer reducer;
 };
 
 /// Tensors below this many bytes travel together in a bucket.

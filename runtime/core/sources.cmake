@@ -1,9 +1,11 @@
 set(BRAID_RT_CORE_SOURCES
   core/Api.cpp
   core/Communicator.cpp
+  core/Completion.cpp
   core/Defaults.cpp
   core/InProcessExchange.cpp
   core/Operation.cpp
+  core/PartPlanner.cpp
   core/Plan.cpp
   core/Progress.cpp
   core/Request.cpp

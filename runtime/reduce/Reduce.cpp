@@ -1,5 +1,7 @@
 //===- Reduce.cpp - names and sizes of types, and the choice of loops for this processor -------------------------===//
 #include "reduce/Kernels.h"
+#include "reduce/Stream.h"
+#include <algorithm>
 
 namespace braid::runtime {
 
@@ -39,5 +41,25 @@ Combine combiner(braid_type type, braid_reduction reduction) {
 }
 
 void divide(braid_type type, void *dst, size_t count, int ranks) { kernels()[type].divide(dst, count, ranks); }
+
+void Reducer::run(void *dst, const void *a, const void *b, size_t count, bool average, bool stream) const {
+  if (!average && !stream)
+    return combine(dst, a, b, count);
+  // Block by block, so that the second and third steps find the first one's result in the nearest cache.
+  constexpr size_t blockBytes = 4096;
+  alignas(64) char block[blockBytes];
+  size_t size = sizeOf(type);
+  char *to = static_cast<char *>(dst);
+  const char *x = static_cast<const char *>(a), *y = static_cast<const char *>(b);
+  for (size_t left = count, step; left; left -= step, to += step * size, x += step * size, y += step * size) {
+    step = std::min(left, blockBytes / size);
+    void *result = stream ? block : to;
+    combine(result, x, y, step);
+    if (average)
+      divide(type, result, step, ranks);
+    if (stream)
+      streamCopy(to, block, step * size);
+  }
+}
 
 } // namespace braid::runtime

@@ -23,6 +23,16 @@ Combine combiner(braid_type type, braid_reduction reduction);
 /// The last step of an average: dst[i] = dst[i] / ranks.
 void divide(braid_type type, void *dst, size_t count, int ranks);
 
+/// A reduction of one operation, in one pass over its operands whatever is to be done.
+struct Reducer {
+  Combine combine = nullptr;
+  braid_type type = BRAID_BOOL;
+  int ranks = 1; ///< of an average
+
+  /// dst[i] = a[i] op b[i], then divided by the ranks if `average`, written past the cache if `stream`.
+  void run(void *dst, const void *a, const void *b, size_t count, bool average, bool stream) const;
+};
+
 /// dst[i] = the value of src[i] in another type, rounded to the nearest, ties to even; integers modulo 2^bits.
 void convert(braid_type to, void *dst, braid_type from, const void *src, size_t count);
 

@@ -1,7 +1,8 @@
 set(BRAID_RT_REDUCE_SOURCES
   reduce/Convert.cpp
   reduce/KernelsBaseline.cpp
-  reduce/Reduce.cpp)
+  reduce/Reduce.cpp
+  reduce/Stream.cpp)
 # -O3: the loops are what the time goes to. No contraction: a multiply-add would round once where the others round twice.
 set_source_files_properties(reduce/KernelsBaseline.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")

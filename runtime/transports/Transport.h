@@ -52,6 +52,9 @@ public:
   /// Whether peers can read these bytes where they lie. If not, offer makes a copy (of any size).
   virtual bool reachable(const void *data, size_t bytes) const { return true; }
 
+  /// Messages of more than this many bytes go faster in pieces, of the same sizes on both sides; 0: they do not.
+  virtual size_t pieceBytes() const { return 0; }
+
   /// Offers the next message of `lane` to `peer`. The bytes stay unchanged until `accepted` has counted it. False: the queue
   /// of the lane is full, try again after progress.
   virtual bool offer(int peer, int lane, const void *data, size_t bytes) = 0;

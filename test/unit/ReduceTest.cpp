@@ -141,6 +141,32 @@ TEST_CASE("reductions at any alignment and length touch nothing else", "[reduce]
     }
 }
 
+TEST_CASE("one pass gives what the passes give one by one, and touches nothing else", "[reduce]") {
+  std::vector<float> a(5003), b(5003);
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = float(i) * 0.37f;
+    b[i] = float(i % 97) - 48;
+  }
+  runtime::Reducer reducer = {runtime::combiner(BRAID_F32, BRAID_SUM), BRAID_F32, 3};
+  for (size_t shift : {0, 1, 5, 16})
+    for (size_t count : {0, 1, 15, 16, 17, 1023, 1024, 1025, 4980})
+      for (bool average : {false, true}) {
+        std::vector<float> expected(5003, -1), got(5003, -1);
+        reducer.combine(expected.data() + shift, a.data() + shift, b.data(), count);
+        if (average)
+          runtime::divide(BRAID_F32, expected.data() + shift, count, 3);
+        for (bool stream : {false, true}) {
+          std::fill(got.begin(), got.end(), -1.0f);
+          reducer.run(got.data() + shift, a.data() + shift, b.data(), count, average, stream);
+          CHECK(got == expected);
+          std::copy(a.begin(), a.end(), got.begin()); // in place
+          reducer.run(got.data() + shift, got.data() + shift, b.data(), count, average, stream);
+          CHECK(
+              std::equal(got.begin() + long(shift), got.begin() + long(shift + count), expected.begin() + long(shift)));
+        }
+      }
+}
+
 TEST_CASE("the reference can fail: truncation instead of rounding is seen", "[reduce]") {
   // bf16 of 1 + 2^-8 + 2^-9 rounds up, a cut would not.
   CHECK(encode(BRAID_BF16, 1 + 0.00390625 + 0.001953125) == 0x3f81);

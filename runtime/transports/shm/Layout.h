@@ -22,7 +22,7 @@ namespace braid::runtime::shm {
 
 constexpr int lanes = 4096;
 constexpr int slots = 8;
-constexpr size_t line = 64, page = 4096;
+constexpr size_t line = 64, page = 4096, largePage = size_t(2) << 20;
 constexpr int mostExtents = 1024;
 
 struct alignas(line) Slot {

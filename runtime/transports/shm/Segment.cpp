@@ -56,12 +56,26 @@ char *Mapping::mapExtent(uint32_t index) {
   if (char *at = extents[index].load(std::memory_order_relaxed))
     return at;
   Extent &extent = control().extents[index];
-  void *at = mmap(nullptr, extent.bytes.load(std::memory_order_acquire), PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_NORESERVE, fd, off_t(extent.at.load(std::memory_order_acquire)));
-  if (at == MAP_FAILED)
+  size_t bytes = extent.bytes.load(std::memory_order_acquire);
+  off_t from = off_t(extent.at.load(std::memory_order_acquire));
+  // Large pages need an address that is as aligned as the place in the file, so more is reserved and the rest given back.
+  void *room = mmap(nullptr, bytes + largePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED)
     return nullptr;
-  extents[index].store(static_cast<char *>(at), std::memory_order_release);
-  return static_cast<char *>(at);
+  char *begin = static_cast<char *>(room), *limit = begin + bytes + largePage;
+  char *base = begin + (largePage - reinterpret_cast<uintptr_t>(begin) % largePage) % largePage;
+  void *at = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, from);
+  if (at == MAP_FAILED) {
+    munmap(room, bytes + largePage);
+    return nullptr;
+  }
+  if (base > begin)
+    munmap(begin, size_t(base - begin));
+  if (base + bytes < limit)
+    munmap(base + bytes, size_t(limit - base - bytes));
+  madvise(base, bytes, MADV_HUGEPAGE); // where the file has a large page, it is mapped as one
+  extents[index].store(base, std::memory_order_release);
+  return base;
 }
 
 Outcome Segment::create(int ranks, std::unique_ptr<Segment> &segment) {
@@ -132,10 +146,11 @@ bool Segment::grow(size_t bytes) {
   if (size < total)
     size = total < (size_t(256) << 20) ? total : size_t(256) << 20; // few extents, of which only used pages cost memory
   if (size < bytes)
-    size = roundUp(bytes, size_t(2) << 20);
+    size = roundUp(bytes, largePage);
   if (extents.size() >= mostExtents)
     return false;
   uint32_t index = uint32_t(extents.size());
+  end = roundUp(end, largePage);
   if (ftruncate(mapping->descriptor(), off_t(end + size)) != 0)
     return false;
   Extent &extent = mapping->control().extents[index];
@@ -149,9 +164,19 @@ bool Segment::grow(size_t bytes) {
   return true;
 }
 
+/// Takes the pages now: an error here is better than a bus error later. Writing is what brings large pages, where the
+/// machine has them for shared memory (/sys/kernel/mm/transparent_hugepage/shmem_enabled: advise); reserving does not.
+bool Segment::reserve(const OwnExtent &extent, size_t begin, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (bytes >= largePage && madvise(extent.base + begin, roundUp(bytes, page), MADV_POPULATE_WRITE) == 0)
+    return true;
+#endif
+  return posix_fallocate(mapping->descriptor(), off_t(extent.at + begin), off_t(bytes)) == 0;
+}
+
 void *Segment::allocate(size_t bytes) {
   bytes = roundUp(bytes ? bytes : 1, line);
-  size_t alignment = bytes >= (64 << 10) ? page : line;
+  size_t alignment = bytes >= largePage ? largePage : bytes >= (64 << 10) ? page : line;
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (size_t i = 0; i < extents.size(); ++i) {
       OwnExtent &extent = extents[i];
@@ -159,8 +184,7 @@ void *Segment::allocate(size_t bytes) {
         size_t begin = roundUp(it->first, alignment), limit = it->first + it->second;
         if (begin + bytes > limit)
           continue;
-        // Reserve the pages now: an error here is better than a bus error later.
-        if (posix_fallocate(mapping->descriptor(), off_t(extent.at + begin), off_t(bytes)) != 0)
+        if (!reserve(extent, begin, bytes))
           return nullptr;
         size_t from = it->first;
         extent.free.erase(it);

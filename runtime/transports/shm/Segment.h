@@ -53,7 +53,7 @@ public:
   static Outcome attach(const std::string &address, int ranks, std::shared_ptr<Mapping> &mapping, int &pid);
 
   Mapping &memory() { return *mapping; }
-  /// Aligned to 64 bytes, from 64 KiB on to pages; null: no memory.
+  /// Aligned to 64 bytes, from 64 KiB on to pages, from 2 MiB on to large pages; null: no memory.
   void *allocate(size_t bytes);
   void release(void *memory);
   /// The extent and offset of bytes that peers can reach; false if they can't.
@@ -69,6 +69,8 @@ private:
     uint32_t index;
     std::map<size_t, size_t> free; ///< offset -> bytes
   };
+  bool reserve(const OwnExtent &extent, size_t begin, size_t bytes);
+
   std::shared_ptr<Mapping> mapping;
   std::vector<OwnExtent> extents;
   std::map<void *, std::pair<size_t, size_t>> used; ///< memory -> (index in extents, bytes)

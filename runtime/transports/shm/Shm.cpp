@@ -3,8 +3,8 @@
 // Ranks of one host. Three ways for a message, by size and place (Layout.h has the queues):
 //
 //   up to 40 bytes                  inside the slot's cache line
-//   up to 4 KiB, or foreign memory  copied to the slot's staging buffer in the sender's segment; the sender's own buffer is
-//                                   free at once
+//   up to 4 KiB, or foreign memory  copied to a staging buffer in the sender's segment; the sender's own buffer is free at
+//                                   once. The one that was read last is used next, so that its lines are still in a cache
 //   larger, in braid_alloc memory   read by the receiver where it lies; the sender's buffer is free when it was accepted
 //
 // Waiting: some pauses, then some yields, since a peer may need this processor, then a sleep on the door bell (a futex in
@@ -18,6 +18,7 @@
 #include <climits>
 #include <cstring>
 #include <linux/futex.h>
+#include <map>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -31,6 +32,8 @@ namespace {
 using namespace shm;
 
 constexpr size_t eagerBytes = 4096;
+constexpr size_t bytesPerPiece = 256 << 10; ///< two ranks' pieces, operands and results fit in a core's own cache
+constexpr size_t mostStaged = 512 << 10;    ///< bytes on their way in staging buffers of one (peer, lane)
 constexpr unsigned manyPauses = 100,
                    fewPauses = 10;           ///< before a rank yields; few: there are more ranks than processors
 constexpr unsigned yields = 200;             ///< before it sleeps
@@ -49,10 +52,13 @@ struct SendState {
   uint64_t next = 0;         ///< messages offered
   uint64_t lastUncopied = 0; ///< 1 + the last message that lies in the caller's buffer
   uint64_t counted = 0;      ///< what accepted() said last
+  uint64_t reclaimed = 0;    ///< messages whose staging buffers are back
+  size_t staged = 0;         ///< bytes of the staging buffers in use
   struct Staging {
     void *memory = nullptr;
     size_t bytes = 0;
   } staging[slots];
+  void *small[slots] = {}; ///< buffers of eagerBytes, of the slots for good
 };
 
 struct LaneState {
@@ -101,6 +107,7 @@ public:
 
   const char *name() const override { return "shm"; }
 
+  size_t pieceBytes() const override { return bytesPerPiece; }
   void *allocate(size_t bytes) override { return segment->allocate(bytes); }
   void release(void *memory) override { segment->release(memory); }
   bool reachable(const void *data, size_t bytes) const override {
@@ -112,8 +119,11 @@ public:
   bool offer(int peer, int laneIndex, const void *data, size_t bytes) override {
     SendState &state = stateOf(laneIndex).send[peer];
     Queue &queue = peers[peer]->queue(laneIndex, me);
-    if (state.next - queue.accepted.load(std::memory_order_acquire) >= uint64_t(slots))
+    uint64_t taken = queue.accepted.load(std::memory_order_acquire);
+    if (state.next - taken >= uint64_t(slots))
       return false;
+    if (state.staged)
+      reclaim(state, taken);
     Slot &slot = queue.slot[state.next % slots];
     if (bytes <= Slot::inlineBytes) {
       slot.extent = Slot::inlined;
@@ -124,11 +134,11 @@ public:
       if (bytes > eagerBytes && segment->find(data, bytes, slot.extent, offset)) {
         state.lastUncopied = state.next + 1;
       } else {
-        SendState::Staging &staging = state.staging[state.next % slots];
-        if (staging.bytes < bytes && !grow(staging, bytes))
+        void *memory = stage(state, bytes);
+        if (!memory)
           return false;
-        std::memcpy(staging.memory, data, bytes);
-        segment->find(staging.memory, bytes, slot.extent, offset);
+        std::memcpy(memory, data, bytes);
+        segment->find(memory, bytes, slot.extent, offset);
         ++count.copies;
         count.bytesCopied += bytes;
       }
@@ -259,17 +269,47 @@ private:
     return state;
   }
 
-  bool grow(SendState::Staging &staging, size_t bytes) {
-    size_t wanted = eagerBytes;
-    while (wanted < bytes && wanted < (size_t(1) << 20))
-      wanted *= 2;
-    wanted = wanted < bytes ? roundUp(bytes, page) : wanted;
-    segment->release(staging.memory);
-    staging.memory = segment->allocate(wanted);
-    staging.bytes = staging.memory ? wanted : 0;
-    if (!staging.memory)
+  /// A buffer for a copy, for the next slot; null: not now.
+  void *stage(SendState &state, size_t bytes) {
+    void *&small = state.small[state.next % slots];
+    if (bytes <= eagerBytes)
+      return small ? small : small = roomFor(eagerBytes);
+    size_t size = 2 * eagerBytes; // powers of two, so that others can use it again, and whole pages above
+    while (size < bytes && size < bytesPerPiece)
+      size *= 2;
+    size = size < bytes ? roundUp(bytes, page) : size;
+    if (state.staged && state.staged + size > mostStaged)
+      return nullptr;
+    std::vector<void *> &spare = unused[size];
+    void *memory = spare.empty() ? roomFor(size) : spare.back();
+    if (!spare.empty())
+      spare.pop_back();
+    if (memory) {
+      state.staging[state.next % slots] = {memory, size};
+      state.staged += size;
+    }
+    return memory;
+  }
+
+  void *roomFor(size_t bytes) {
+    void *memory = segment->allocate(bytes);
+    if (!memory)
       broken = {Fault::System, -1, "no shared memory for a copy of " + std::to_string(bytes) + " bytes"};
-    return staging.memory;
+    return memory;
+  }
+
+  /// Takes back the buffers of messages that were accepted. A slot that was used again since has no older one's.
+  void reclaim(SendState &state, uint64_t taken) {
+    if (state.next > slots)
+      state.reclaimed = std::max(state.reclaimed, state.next - slots);
+    for (; state.reclaimed < taken; ++state.reclaimed) {
+      SendState::Staging &staging = state.staging[state.reclaimed % slots];
+      if (!staging.memory)
+        continue;
+      unused[staging.bytes].push_back(staging.memory);
+      state.staged -= staging.bytes;
+      staging = {};
+    }
   }
 
   void ring(Mapping &peer) {
@@ -303,6 +343,7 @@ private:
   std::unique_ptr<Segment> segment;
   std::vector<std::shared_ptr<Mapping>> peers; ///< with this rank's own
   std::vector<LaneState> lane;
+  std::map<size_t, std::vector<void *>> unused; ///< staging buffers, by size
   std::vector<int> pidfds;
   int epoll = -1;
   bool armed = false;
