@@ -1,0 +1,198 @@
+//===- LawsTest.cpp - what holds for every price, on random clusters --------------------------------------------===//
+//
+// BRAID_LAWS_CASES=N     random clusters, sizes and ranks (200 if not set)
+// BRAID_LAWS_BREAK=LAW   prices that break one law on purpose, which the test must notice: bound, bytes, ranks, quantiles,
+//                        variance, labels
+//===------------------------------------------------------------------------------------------------------------===//
+#include "PricedClusters.h"
+#include "cost_models/pricing/Played.h"
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+using namespace braid::cost;
+
+namespace {
+
+struct Case {
+  Cluster cluster;
+  Placement placement;
+  CollectiveSpec spec;
+  Engine engine = Engine::Braid;
+};
+
+std::string breakLaw() {
+  const char *law = std::getenv("BRAID_LAWS_BREAK");
+  return law ? law : "";
+}
+
+class Random {
+public:
+  explicit Random(uint64_t seed) : engine(seed) {}
+  int whole(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine); }
+  double between(double least, double most) { // equally likely in each decade
+    return least * std::pow(most / least, std::uniform_real_distribution<double>(0, 1)(engine));
+  }
+  template <typename T> const T &of(const std::vector<T> &all) { return all[whole(0, int(all.size()) - 1)]; }
+  std::mt19937_64 engine;
+};
+
+FabricProfile randomProfile(Random &random) {
+  FabricProfile p;
+  p.name = "random";
+  p.latencyRebaseSigma = random.between(0.01, 0.5);
+  p.collisionUplinks = random.whole(0, 1) * random.whole(2, 32);
+  p.collisionFlowsPerNic = random.whole(1, 8);
+  p.spikeProbability = random.between(1e-5, 1e-2);
+  p.spikeMinimum = microseconds(random.between(5, 100));
+  p.pauseProbability = random.between(1e-5, 1e-2);
+  p.pauseShortest = microseconds(10);
+  p.pauseLongest = microseconds(random.between(20, 500));
+  p.bulkMean = random.between(0.01, 0.5);
+  p.bulkSigma = random.between(0.2, 1.5);
+  return p;
+}
+
+Case randomCase(Random &random) {
+  Case made;
+  Cluster &c = made.cluster;
+  int hosts = random.whole(1, 8), devices = random.whole(1, 4);
+  if (hosts * devices == 1)
+    devices = 2;
+  c = quietCluster(hosts, devices);
+  c.topology = random.of<std::string>({"single_switch", "rail_optimized", "fat_tree", "three_tier"});
+  c.hostsPerLeaf = c.topology == "single_switch" ? hosts : random.whole(1, hosts);
+  c.leavesPerPod = random.whole(1, 3);
+  c.oversubscription = random.whole(1, 3);
+  c.coreOversubscription = random.whole(1, 2);
+  c.spineLatency = microseconds(random.between(0.1, 2));
+  c.coreLatency = microseconds(random.between(0.1, 2));
+  c.intra.bandwidth = {random.between(20e9, 900e9)};
+  c.intra.latency = microseconds(random.between(0.2, 3));
+  c.inter.bandwidth = {random.between(1e9, 100e9)};
+  c.inter.latency = microseconds(random.between(0.8, 30));
+  c.hostLink.bandwidth = {random.between(8e9, 128e9)};
+  c.device.reduction = {random.between(50e9, 2e12)};
+  c.nccl.busBandwidthInter = {0.9 * c.inter.bandwidth.value * c.nicsPerHost};
+  c.nccl.busBandwidthIntra = {0.8 * c.intra.bandwidth.value};
+  c.intra.profile = randomProfile(random);
+  c.intra.profile.collisionUplinks = 0;
+  c.inter.profile = randomProfile(random);
+  made.placement = packed(c);
+  made.engine = random.of<Engine>({Engine::Braid, Engine::Nccl});
+  CollectiveKind kind =
+      random.of<CollectiveKind>({CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
+                                 CollectiveKind::AllToAll, CollectiveKind::Broadcast});
+  // Blocks of whole bytes: a rounded block would be a law of its own.
+  int64_t unit = int64_t(c.ranks()) * 64;
+  made.spec = specOf(kind, std::max<int64_t>(1, int64_t(random.between(8, 1e9)) / unit) * unit, groupsOf(c.ranks()));
+  return made;
+}
+
+Pricer pricerOf(const Case &c) { return Pricer(c.cluster, c.placement, c.engine, BucketForm::OneLaunch); }
+
+Seconds best(const Case &c) { return pricerOf(c).candidates(c.spec)[0].time; }
+
+/// What the busiest host must send: of an all_reduce every host's sum but one goes out, and the result comes back to all
+/// but one; of the others, what its ranks have and no other host does. At least one message between hosts.
+Seconds lowerBound(const Case &c) {
+  double hosts = c.cluster.hosts, bytes = double(c.spec.bytes.value), devices = c.cluster.devicesPerHost;
+  if (hosts == 1)
+    return c.cluster.intra.latency;
+  double out = 0;
+  switch (c.spec.kind) {
+  case CollectiveKind::AllReduce:
+    out = 2 * (hosts - 1) / hosts * bytes;
+    break;
+  case CollectiveKind::ReduceScatter:
+    out = (hosts - 1) / hosts * bytes;
+    break;
+  case CollectiveKind::AllGather:
+    out = (hosts - 1) * devices * bytes / hosts; // in the mean: all hosts must get all that others have
+    break;
+  case CollectiveKind::AllToAll:
+    out = devices * bytes * (hosts - 1) / hosts;
+    break;
+  default: // the root's host sends it once
+    out = bytes;
+  }
+  return c.cluster.inter.latency + Seconds{out / (c.cluster.inter.bandwidth.value * c.cluster.nicsPerHost)};
+}
+
+/// Text of a case, for a failure.
+std::string describe(const Case &c) {
+  return std::string(name(c.engine)) + " " + braid::algorithms::name(c.spec.kind) + " " + toString(c.spec.bytes) +
+         " on " + std::to_string(c.cluster.hosts) + " x " + std::to_string(c.cluster.devicesPerHost) + " " +
+         c.cluster.topology + " (" + std::to_string(c.cluster.hostsPerLeaf) + " hosts on a leaf)";
+}
+
+} // namespace
+
+TEST_CASE("laws of prices on random clusters", "[laws]") {
+  const char *asked = std::getenv("BRAID_LAWS_CASES");
+  int cases = asked ? std::atoi(asked) : 200;
+  std::string broken = breakLaw();
+  for (int number = 0; number < cases; ++number) {
+    Random random{uint64_t(number)};
+    Case c = randomCase(random);
+    INFO("case " << number << ": " << describe(c));
+    Pricer pricer = pricerOf(c);
+    Candidate cheapest = pricer.candidates(c.spec)[0];
+    Seconds price = cheapest.time;
+
+    // Never below what must cross the links. (NCCL's own bus bandwidths are what the file claims, not links.)
+    if (c.engine == Engine::Braid)
+      REQUIRE(price.value * (broken == "bound" ? 0.2 : 1) >= lowerBound(c).value * (1 - 1e-9));
+
+    // Monotone in bytes.
+    Case more = c;
+    more.spec.bytes.value *= random.whole(2, 8);
+    Seconds dearer = best(more);
+    REQUIRE((broken == "bytes" ? dearer * 0.1 : dearer).value >= price.value * (1 - 1e-9));
+
+    // No cliff from n to n + 1 ranks: one host of one rank more under the same switch, at most two steps more and the rank's
+    // own share. The best of all algorithms doubles at most (a naive exchange of two ranks becomes one of three).
+    if (c.cluster.topology == "single_switch" && c.cluster.hosts > 1 && c.cluster.devicesPerHost == 1 &&
+        c.engine == Engine::Braid && c.spec.kind != CollectiveKind::AllGather) {
+      Case one = c;
+      ++one.cluster.hosts;
+      one.cluster.hostsPerLeaf = one.cluster.hosts;
+      one.placement = packed(one.cluster);
+      one.spec = specOf(c.spec.kind, c.spec.bytes.value, groupsOf(one.cluster.ranks()));
+      double next = best(one).value * (broken == "ranks" ? 2.5 : 1), launch = c.cluster.device.launch.value;
+      REQUIRE(next - launch <= 2.05 * (price.value - launch) + 1e-12);
+    }
+
+    // Quantiles are ordered, noise never helps; without variance each is the price.
+    auto quantiles = pricer.quantiles(c.spec, 0, {0.5, 0.95, 0.99}, 100);
+    if (broken == "quantiles")
+      std::swap(quantiles[0], quantiles[2]);
+    REQUIRE(quantiles[0].first <= quantiles[1].first);
+    REQUIRE(quantiles[1].first <= quantiles[2].first);
+    Case quiet = c;
+    quiet.cluster.intra.profile = quiet.cluster.inter.profile = FabricProfile();
+    Pricer still = pricerOf(quiet);
+    Seconds alone = still.candidates(c.spec)[0].time;
+    REQUIRE(alone.value == Approx(price.value));
+    for (auto [q, error] : still.quantiles(c.spec, 0, {0.01, 0.5, 0.999}, 20))
+      REQUIRE(q.value == Approx(alone.value * (broken == "variance" ? 1.01 : 1)));
+
+    // Hosts and ranks relabelled together: rank i of host a is where rank i of host b was. Under one switch, so that hosts are
+    // alike.
+    Case other = c;
+    other.cluster.hostsPerLeaf = c.cluster.hosts;
+    other.cluster.topology = "single_switch";
+    Seconds before = best(other);
+    std::vector<int> hosts(c.cluster.hosts);
+    for (size_t i = 0; i < hosts.size(); ++i)
+      hosts[i] = int(i);
+    std::shuffle(hosts.begin(), hosts.end(), random.engine);
+    for (int rank = 0; rank < c.cluster.ranks(); ++rank)
+      other.placement.deviceOf[rank] =
+          hosts[rank / c.cluster.devicesPerHost] * c.cluster.devicesPerHost + rank % c.cluster.devicesPerHost;
+    REQUIRE(best(other).value * (broken == "labels" ? 1.01 : 1) == Approx(before.value).epsilon(1e-9));
+  }
+  WARN(cases << " random clusters, sizes and ranks");
+}
