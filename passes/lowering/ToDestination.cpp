@@ -63,14 +63,53 @@ bool Converter::diesHere(Value operand) {
   });
 }
 
+/// Whether bufferization may put the value into a part of a larger tensor, which need not lie in one piece: it is computed in
+/// the place of a slice, or is going to be inserted.
+class Parts {
+public:
+  bool mayHold(Value value) { return isOfSlice(value) || isInserted(value); }
+  bool isInserted(Value value) {
+    return below.insert(value).second && llvm::any_of(value.getUsers(), [&](Operation *user) {
+             if (isa<tensor::InsertSliceOp, tensor::ParallelInsertSliceOp>(user))
+               return user->getOperand(0) == value;
+             return isComputation(user) && llvm::any_of(user->getResults(), [&](Value result) {
+                      return result.getType() == value.getType() && isInserted(result);
+                    });
+           });
+  }
+
+private:
+  static bool isComputation(Operation *op) {
+    return op && (isa<DestinationStyleOpInterface>(op) || op->hasTrait<OpTrait::Elementwise>());
+  }
+  bool isOfSlice(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<tensor::ExtractSliceOp>(op))
+      return true;
+    if (!isComputation(op) || !above.insert(value).second)
+      return false;
+    if (auto computed = dyn_cast<DestinationStyleOpInterface>(op)) {
+      OpOperand *init = computed.getTiedOpOperand(cast<OpResult>(value));
+      return init && isOfSlice(init->get());
+    }
+    return llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return operand.getType() == value.getType() && isOfSlice(operand); });
+  }
+  llvm::SmallPtrSet<Value, 16> above, below;
+};
+
 bool Converter::canRunInPlace() {
   CollectiveKind kind = collective.getCollectiveKind();
   if (kind != CollectiveKind::AllReduce && kind != CollectiveKind::Broadcast)
     return false;
   llvm::SmallDenseSet<Value> distinct(operands.begin(), operands.end());
-  return distinct.size() == operands.size() && llvm::all_of(operands, [&](Value operand) {
-           return operand.getParentBlock() == start->getBlock() && isComputedHere(operand) && diesHere(operand);
-         });
+  return distinct.size() == operands.size() &&
+         llvm::all_of(operands,
+                      [&](Value operand) {
+                        return operand.getParentBlock() == start->getBlock() && isComputedHere(operand) &&
+                               diesHere(operand) && !Parts().mayHold(operand);
+                      }) &&
+         llvm::none_of(last->getResults(), [](Value result) { return Parts().isInserted(result); });
 }
 
 /// Only asked for where shapes depend on it, so that groups are of one size.
@@ -124,8 +163,11 @@ FailureOr<Value> Converter::destination(unsigned index) {
 /// A slice of a larger tensor may not lie in one piece, which the runtime asks for: then it is copied.
 Value contiguous(OpBuilder &builder, Location loc, Value value) {
   auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice)
+  if (!slice && !Parts().mayHold(value))
     return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!slice)
+    return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), value).getResult();
   // In one piece if only the first of the dimensions that are longer than one is cut.
   RankedTensorType from = slice.getSourceType();
   bool whole = from.hasStaticShape() && slice.hasUnitStride();
@@ -137,7 +179,6 @@ Value contiguous(OpBuilder &builder, Location loc, Value value) {
   }
   if (whole)
     return value;
-  auto type = cast<RankedTensorType>(value.getType());
   return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), value).getResult();
 }
 
@@ -224,7 +265,23 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
     return success();
   }
 
+  /// Programs from JAX come in a dialect that nothing here lowers.
+  LogicalResult isLowerable() {
+    auto foreign = getOperation()->walk([](Operation *op) {
+      StringRef dialect = op->getName().getDialectNamespace();
+      if (dialect != "stablehlo" && dialect != "mhlo" && dialect != "chlo")
+        return WalkResult::advance();
+      op->emitError("expected a program in linalg, tensor, arith, math and scf, got ")
+          << op->getName()
+          << ": lower its computation to linalg first, or run its communication alone (braid-skeleton)";
+      return WalkResult::interrupt();
+    });
+    return failure(foreign.wasInterrupted());
+  }
+
   void runOnOperation() override {
+    if (failed(isLowerable()))
+      return signalPassFailure();
     CarriedTokens tokens;
     if (failed(tokens.extend(getOperation())))
       return signalPassFailure();

@@ -1,9 +1,11 @@
 //===- LowerPipeline.cpp - from collectives on tensors to the LLVM dialect --------------------------------------===//
 #include "braid/passes/Passes.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -45,9 +47,18 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
   // The rest is upstream's.
   manager.addNestedPass<func::FuncOp>(createBraidExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addNestedPass<func::FuncOp>(math::createMathExpandOpsPass());
+  manager.addPass(createConvertMathToFuncs()); // powers of integers
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(memref::createExpandStridedMetadataPass());
   manager.addPass(createLowerAffinePass());
+  manager.addNestedPass<func::FuncOp>(arith::createArithExpandOpsPass());
+  manager.addPass(createConvertComplexToStandardPass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createConvertMathToLLVMPass()); // what LLVM has; then what the C library has
+  manager.addPass(createConvertMathToLibmPass());
   manager.addPass(createConvertToLLVMPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
 }

@@ -1,5 +1,6 @@
 """Every collective of the dialect, lowered and run on 4 ranks, against plain Python: groups, roots, dimensions that are not
 the first, id spaces, in place, in flight, in loops, dynamic sizes."""
+import math
 import os
 import re
 import shutil
@@ -348,6 +349,74 @@ def dynamic_sizes_and_slices():
         scf.yield %n : tensor<4x4xi32>
       }}""", ["tensor<4x4xi32>"])
     compare(found, lambda rank: [[row[:4] for row in added([operand(r) for r in groups_of(rank)])]])
+
+
+@check
+def computed_in_the_place_of_a_slice():
+    """Bufferization computes an operand in a part of a larger tensor, or would: what is sent lies in one piece all the same."""
+    columns = "tensor<4x2xi32>"
+    found = run(f"""
+      %e = tensor.empty() : tensor<4x6xi32>
+      %d = linalg.add ins(%a, %a : tensor<4x6xi32>, tensor<4x6xi32>) outs(%e : tensor<4x6xi32>) -> tensor<4x6xi32>
+      %s = tensor.extract_slice %d[0, 1] [4, 2] [1, 1] : tensor<4x6xi32> to {columns}
+      %x = arith.addi %s, %s : {columns}
+      %g = braid.all_reduce sum %x groups = #g : {columns}
+      %r0 = tensor.insert_slice %g into %d[0, 1] [4, 2] [1, 1] : {columns} into tensor<4x6xi32>""", ["tensor<4x6xi32>"])
+
+    def expected(rank):
+        total = added([operand(r) for r in groups_of(rank)])
+        return [[[4 * t if 1 <= j < 3 else 2 * o for j, (o, t) in enumerate(zip(own, sums))]
+                 for own, sums in zip(operand(rank), total)]]
+    compare(found, expected)
+
+
+COMPUTATIONS = {  # name: (what gives %r0 from %a : tensor<4x6xf32>, its type, the value of element [1, 2])
+    "softmax": ("linalg.softmax dimension(1) ins(%a : tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>", lambda row: math.exp(row[2] - max(row)) / sum(math.exp(x - max(row)) for x in row)),
+    "erf": ("math.erf %a : tensor<4x6xf32>", lambda row: math.erf(row[2])),
+    "atanh": ("math.atanh %a : tensor<4x6xf32>", lambda row: math.atanh(row[2])),
+    "clampf": ("math.clampf %a to [%low, %high] : tensor<4x6xf32>", lambda row: min(max(row[2], 0.1), 0.2)),
+    "log1p": ("math.log1p %a : tensor<4x6xf32>", lambda row: math.log1p(row[2])),
+}
+
+
+@check
+def computations():
+    """Operations of upstream that need a step of their own on the way down."""
+    for name, (text, value) in COMPUTATIONS.items():
+        path = os.path.join(WORK.name, name + ".mlir")
+        with open(path, "w") as file:
+            file.write(f"""func.func @main(%a: tensor<4x6xf32>) -> tensor<f32> {{
+              %e = tensor.empty() : tensor<4x6xf32>
+              %low = arith.constant dense<0.1> : tensor<4x6xf32>
+              %high = arith.constant dense<0.2> : tensor<4x6xf32>
+              %one = arith.constant 1 : index
+              %two = arith.constant 2 : index
+              %r = {text}
+              %x = tensor.extract %r[%one, %two] : tensor<4x6xf32>
+              %t = tensor.from_elements %x : tensor<f32>
+              return %t : tensor<f32> }}""")
+        data = [i / 32 for i in range(24)]
+        with open(path + ".data", "wb") as file:
+            file.write(struct.pack("<24f", *data))
+        done = subprocess.run([os.path.join(BIN, "braid-run"), path, "--arg", f"0=file:{path}.data"], capture_output=True,
+                              text=True, timeout=60)
+        found = re.search(r"result 0: (\S+)", done.stdout)
+        expect(found and abs(float(found.group(1)) - value(data[6:12])) < 1e-5, f"{name}: {done.stdout}{done.stderr}")
+
+
+@check
+def what_does_not_lower():
+    for text, words in (('"stablehlo.tanh"(%a) : (tensor<4xf32>) -> tensor<4xf32>', ("stablehlo.tanh", "linalg", "braid-skeleton")),
+                        ("func.call @gather(%a) : (tensor<4xf32>) -> tensor<4xf32>", ("tensor.gather", "tensor.extract"))):
+        path = os.path.join(WORK.name, "foreign.mlir")
+        with open(path, "w") as file:
+            file.write(f"""func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{ %r = {text} return %r : tensor<4xf32> }}
+              func.func private @gather(%a: tensor<4xf32>) -> tensor<4xf32> {{
+                %i = arith.constant dense<0> : tensor<4x1xindex>
+                %g = tensor.gather %a[%i] gather_dims([0]) : (tensor<4xf32>, tensor<4x1xindex>) -> tensor<4xf32>
+                return %g : tensor<4xf32> }}""")
+        done = subprocess.run([os.path.join(BIN, "braid-run"), path, "-n", "2"], capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 1 and all(word in done.stderr for word in words), done.stdout + done.stderr)
 
 
 @check

@@ -78,12 +78,16 @@ def BraidMarkCompute : Pass<"braid-mark-compute", "::mlir::ModuleOp"> {
 }
 
 def BraidPrepareCompute : Pass<"braid-prepare-compute", "::mlir::func::FuncOp"> {
-  let summary = "Order the loops of matrix products so that the innermost one runs along memory";
+  let summary = "Bring computation into forms that become loops, matrix products in a good order";
   let description = [{
+    `linalg.softmax`, `linalg.pack` and `linalg.unpack` are taken apart. `tensor.gather` and `tensor.scatter`, which nothing lowers, are
+    errors.
+
     `linalg.matmul` becomes a generic operation with its loops in the order m, k, n: LLVM vectorizes the innermost one. The
     plain order (m, n, k) is some 40 times slower. No tiling: this is the floor, not the roof.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 #endif // BRAID_PASSES_LOWERINGPASSES_TD
