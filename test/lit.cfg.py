@@ -32,12 +32,13 @@ config.substitutions += [
     ("%braid_plugin", plugins[0] if plugins else os.path.join(build, "lib", "BraidPlugin.so")),
     ("%braid_runtime", os.path.join(build, "lib", "libbraid_rt.so")),
     ("%clusters", os.path.join(source, "cost_models", "clusters")),
+    ("%measured", os.path.join(source, "test", "data", "measured")),
 ]
 
 # What a test may ask for with REQUIRES.
 if plugins:
     config.available_features.add("plugin")
-for program in ("braid-sim", "braid-topo"):
+for program in ("braid-bench", "braid-sim", "braid-topo"):
     if os.path.exists(os.path.join(build, "bin", program)):
         config.available_features.add(program)
 python = os.path.join(build, "venv", "bin", "python")

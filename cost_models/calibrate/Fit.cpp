@@ -13,6 +13,7 @@
 // jobs' factors are drawn.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/cost_models/Fit.h"
+#include "calibrate/Noise.h"
 #include "calibrate/Optimise.h"
 #include "calibrate/Predict.h"
 #include <algorithm>
@@ -164,6 +165,7 @@ Result<FitResult> fitTable(const MeasuredTable &table, const Cluster &cluster, c
                  table.path};
   Fit fit(fitted, cluster, model);
   fit.write(result);
+  result.noise = fitNoise(fitted, cluster.inter.profile);
   FittedConstants values = result.values();
   std::map<std::string, MeasuredRow> smallest; // of jobs of which no row was fitted
   for (const MeasuredRow &row : rows)

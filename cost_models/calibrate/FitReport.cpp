@@ -1,6 +1,7 @@
 //===- FitReport.cpp - a fit as a cluster file, as JSON and as text --------------------------------------------------===//
 #include "braid/cost_models/Fit.h"
 #include "pricing/Terms.h"
+#include <algorithm>
 #include <cmath>
 
 namespace braid::cost {
@@ -27,6 +28,26 @@ static int rowsOf(const FitResult &fit, bool heldOut) {
   return count;
 }
 
+/// The keys of the fabric profile that the table shows.
+static std::string profileYaml(const FitResult &fit, const std::string &file) {
+  std::string keys;
+  auto add = [&](const char *key, const std::string &value, const std::string &source) {
+    keys += text("    %s: {value: %s, source: %s}\n", key, value.c_str(), quoted(source).c_str());
+  };
+  if (fit.rebaseSigma > 0)
+    add("latency_rebase_sigma", text("%.3g", std::min(10.0, fit.rebaseSigma)),
+        text("spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str()));
+  if (fit.noise) {
+    std::string source = text("%d percentiles per iteration in %s", fit.noise->points, file.c_str());
+    add("spike_probability", text("%.3g", fit.noise->spikeProbability), source);
+    add("spike_minimum", text("\"%.3g us\"", fit.noise->spikeMinimum.value * 1e6), source);
+    add("spike_index", text("%.3g", fit.noise->spikeIndex), source);
+    if (fit.noise->bulkMean > 0)
+      add("bulk_mean", text("%.3g", fit.noise->bulkMean), "p90 over p50 of short messages in " + file);
+  }
+  return keys.empty() ? "" : "inter:\n  profile:\n" + keys;
+}
+
 std::string toYaml(const FitResult &fit, const MeasuredTable &table, const std::string &basePath,
                    const std::string &name) {
   std::string file = fileName(table.path);
@@ -35,9 +56,7 @@ std::string toYaml(const FitResult &fit, const MeasuredTable &table, const std::
   if (table.source != table.path)
     out += "# The table: " + table.source + "\n";
   out += "base: " + quoted(basePath) + "\nname: " + quoted(name) + "\n";
-  if (fit.rebaseSigma > 0)
-    out += text("inter:\n  profile:\n    latency_rebase_sigma: {value: %.3g, source: %s}\n", fit.rebaseSigma,
-                quoted(text("spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str())).c_str());
+  out += profileYaml(fit, file);
   out += text("calibration:\n  %s:\n", cost::name(fit.model));
   for (const FittedConstant &constant : fit.constants) {
     std::string why = text("fit of %d rows of %s, %.3g to %.3g with 95 %%: %s", rowsOf(fit, false), file.c_str(),
@@ -59,6 +78,12 @@ std::string toJson(const FitResult &fit, const MeasuredTable &table) {
                 rowsOf(fit, heldOut), fit.medianError(heldOut), fit.wrongPicks(heldOut), fit.worstRegret(heldOut));
   };
   out += text(" \"fitted_constants\": %d, \"scatter\": %.6g,\n", fit.fittedCount(), fit.scatter);
+  if (fit.noise)
+    out += text(" \"noise\": {\"spike_probability\": %.6g, \"spike_minimum_s\": %.6g, \"spike_index\": %.6g, "
+                "\"bulk_mean\": %.6g, "
+                "\"points\": %d},\n",
+                fit.noise->spikeProbability, fit.noise->spikeMinimum.value, fit.noise->spikeIndex, fit.noise->bulkMean,
+                fit.noise->points);
   summary("fitted", false);
   summary("held_out", true);
   const char *comma = "";
@@ -118,6 +143,12 @@ std::string toText(const FitResult &fit, const MeasuredTable &table) {
     out += text("  %-18s %10.4g   %-22s %6.4g  %s\n", c.info->key, c.value,
                 c.fitted ? text("%.4g to %.4g", c.low, c.high).c_str() : "not seen in the table", c.info->start,
                 c.info->what);
+  if (fit.noise)
+    out += text(
+        "  noise, %d percentiles per iteration: spikes from %.3g us with p = %.2g per node and operation, index %.2g; "
+        "bulk mean %.2g of the latency\n",
+        fit.noise->points, fit.noise->spikeMinimum.value * 1e6, fit.noise->spikeProbability, fit.noise->spikeIndex,
+        fit.noise->bulkMean);
   for (const auto &[job, factor] : fit.rebase)
     out += text("  job %s: latency x %.3f\n", job.c_str(), factor);
   for (const std::string &note : fit.notes)

@@ -5,7 +5,9 @@ set(BRAID_CALIBRATE_SOURCES
   calibrate/Constants.cpp
   calibrate/Fit.cpp
   calibrate/FitReport.cpp
+  calibrate/Noise.cpp
   calibrate/Optimise.cpp
   calibrate/Predict.cpp
+  calibrate/Probe.cpp
   calibrate/Published.cpp
   calibrate/ReadTable.cpp)

@@ -116,6 +116,9 @@ std::vector<Candidate> calibratedMessageCandidates(Bytes bytes, const GroupShape
     MessageParts parts = calibratedMessages(algorithm, q, cluster.messageFit);
     Candidate c;
     c.algorithm = algorithm;
+    c.noisePerMessage = neighbourNoise(cluster.inter.profile.bulkSigma);
+    // Fits are of medians, which hold the mean noise of messages; the price without noise does not.
+    parts.latency = parts.latency / (1 + cluster.inter.profile.bulkMean * c.noisePerMessage);
     c.nodes = shape.hosts;
     c.why.name = algorithm;
     c.why.how =
@@ -127,7 +130,6 @@ std::vector<Candidate> calibratedMessageCandidates(Bytes bytes, const GroupShape
     addTerm(c, &Candidate::fixed, "reduction", parts.reduction,
             text("%.3g GB/s", cluster.messageFit[messagefit::Reduction]));
     c.serialMessages = parts.messages;
-    c.noisePerMessage = neighbourNoise(cluster.inter.profile.bulkSigma);
     sumUp(c);
     all.push_back(std::move(c));
   }

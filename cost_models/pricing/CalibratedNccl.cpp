@@ -93,6 +93,11 @@ static Candidate candidate(const NcclQuestion &q, const Cluster &cluster, Algori
   // A ring runs the operations of a group call one after another, trees start them in batches.
   double count = algorithm == Ring ? q.operations : (q.operations + batchedCollectives - 1) / batchedCollectives;
   bool alone = c.nodes == 1; // the hops inside are all there is to vary
+  const FabricProfile &noise = (alone ? cluster.intra : cluster.inter).profile;
+  c.noisePerMessage = neighbourNoise(noise.bulkSigma);
+  // Fits are of medians, which hold the mean noise of messages; the price without noise does not.
+  double quiet = 1 / (1 + noise.bulkMean * c.noisePerMessage);
+  (alone ? parts.inside : parts.across) = (alone ? parts.inside : parts.across) * quiet;
   addTerm(c, &Candidate::fixed, "start-up", parts.startUp * count,
           text("%.3g x %g us", cluster.ncclFit[ncclfit::StartUp], baseLatencyUs[algorithm][protocol]));
   if (parts.insideHops)
@@ -111,7 +116,6 @@ static Candidate candidate(const NcclQuestion &q, const Cluster &cluster, Algori
   addTerm(c, alone ? &Candidate::fixed : &Candidate::wire, "transfer", parts.transfer,
           text("bus bandwidth %s", toString(parts.rate).c_str()));
   c.serialMessages = (alone ? parts.insideHops : parts.acrossHops) * count;
-  c.noisePerMessage = neighbourNoise((alone ? cluster.intra : cluster.inter).profile.bulkSigma);
   if (!alone)
     c.streamsPerNic = std::max(1, int(std::lround(c.channels / std::max(1.0, q.shape.nics))));
   if (algorithm == Ring && q.float8 && q.kind == CollectiveKind::AllReduce && q.shape.ranks > fp8RingRanks) {

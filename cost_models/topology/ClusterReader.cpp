@@ -57,12 +57,31 @@ static YAML::Node parseFile(const std::string &path) {
   }
 }
 
+/// Keys that the caller sets, as a file above the others.
+static PlacedNode overridesAsFile(const std::vector<ClusterOverride> &overrides) {
+  YAML::Node root(YAML::NodeType::Map);
+  root["source"] = "set by the caller";
+  for (const auto &[key, value] : overrides) {
+    YAML::Node section;
+    section.reset(root);
+    size_t begin = 0, dot;
+    while ((dot = key.find('.', begin)) != std::string::npos) {
+      section.reset(section[key.substr(begin, dot - begin)]);
+      begin = dot + 1;
+    }
+    section[key.substr(begin)] = value;
+  }
+  return {"override of " + overrides.front().first, YAML::Load(YAML::Dump(root))};
+}
+
 /// The file and the files below it, the file first.
-static std::vector<PlacedNode> readLayers(const std::string &path) {
+static std::vector<PlacedNode> readLayers(const std::string &path, const std::vector<ClusterOverride> &overrides) {
   std::vector<PlacedNode> layers;
+  if (!overrides.empty())
+    layers.push_back(overridesAsFile(overrides));
   std::string next = path, place;
   while (!next.empty()) {
-    if (layers.size() == 8)
+    if (layers.size() == 8 + !overrides.empty())
       throw ReadError{Error{"base: expected at most 7 files below each other, got more (a circle?)", place}};
     YAML::Node root;
     try {
@@ -93,6 +112,19 @@ static std::vector<PlacedNode> readLayers(const std::string &path) {
 
 //===- sections -------------------------------------------------------------------------------------------------===//
 
+static bool onOrOff(YamlSection &section, const char *key, bool otherwise) {
+  return section.has(key) ? section.oneOf(key, {"on", "off"}, true) == "on" : otherwise;
+}
+
+/// What a NIC is told decides how many ways the flows of a connection are hashed: queue pairs that share a source port
+/// take one way, and with adaptive routing no flow is bound to one.
+static void readNicKnobs(YamlSection &section, FabricProfile &p) {
+  int queuePairs = section.has("queue_pairs") ? section.whole("queue_pairs", 1, 1 << 10, true) : 1;
+  p.collisionFlowsPerNic = onOrOff(section, "distinct_source_ports", true) ? queuePairs : 1;
+  if (onOrOff(section, "adaptive_routing", false))
+    p.collisionUplinks = 0;
+}
+
 static FabricProfile readProfile(YamlSection section) {
   std::string fabric = section.oneOf("fabric", fabricNames());
   FabricProfile p = *defaultProfile(fabric);
@@ -106,8 +138,7 @@ static FabricProfile readProfile(YamlSection section) {
     p.latencyRebaseSigma = section.number("latency_rebase_sigma", 0, 10);
   if (section.has("collision_uplinks"))
     p.collisionUplinks = section.whole("collision_uplinks", 0, 1 << 20, true);
-  if (section.has("collision_flows_per_nic"))
-    p.collisionFlowsPerNic = section.whole("collision_flows_per_nic", 1, 1 << 16, true);
+  readNicKnobs(section, p);
   if (given("spike_probability"))
     p.spikeProbability = section.number("spike_probability", 0, 1);
   if (given("spike_minimum"))
@@ -307,10 +338,10 @@ static void readCalibration(YamlSection section, Cluster &c) {
   section.finish();
 }
 
-static Cluster readChecked(const std::string &path) {
+static Cluster readChecked(const std::string &path, const std::vector<ClusterOverride> &overrides) {
   Cluster c;
   c.path = path;
-  YamlSection file("", readLayers(path), nullptr, c.assumptions);
+  YamlSection file("", readLayers(path, overrides), nullptr, c.assumptions);
   if (file.has("base"))
     file.text("base");
   c.name = file.text("name");
@@ -349,9 +380,9 @@ static Error onOneLine(Error error) {
   return error;
 }
 
-Result<Cluster> readCluster(const std::string &path) {
+Result<Cluster> readCluster(const std::string &path, const std::vector<ClusterOverride> &overrides) {
   try {
-    return readChecked(path);
+    return readChecked(path, overrides);
   } catch (const ReadError &error) {
     return onOneLine(error.error);
   } catch (const YAML::Exception &exception) {

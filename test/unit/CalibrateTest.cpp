@@ -1,5 +1,6 @@
 //===- CalibrateTest.cpp - measured tables: reading, refusing, fitting --------------------------------------------===//
 #include "braid/cost_models/Fit.h"
+#include "braid/cost_models/Probe.h"
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <sstream>
@@ -80,6 +81,7 @@ TEST_CASE("readers: nccl-tests, OSU, CSV", "[calibrate]") {
   MeasuredTable ours =
       parsed("collective,type,ranks,hosts,bytes,algorithm,transport,p50_s,p99_s,median_s,bus_bytes_per_s\n"
              "all_reduce,f32,8,2,1024,ring,tcp,3e-5,9e-5,2e-5,1e8\n");
+  CHECK(ours.format == "braid-bench");
   CHECK(ours.rows[0].perHost == 4);
   CHECK(ours.rows[0].time.value == Approx(2e-5));
   CHECK(ours.rows[0].busBandwidth == Approx(0.1));
@@ -278,4 +280,86 @@ TEST_CASE("a calibrated cluster file is read, hashed and priced from", "[calibra
         if (c.algorithm == residual.row.algorithm && c.protocol == residual.protocol)
           CHECK(c.time / residual.predicted == Approx(1).epsilon(1e-4));
     }
+}
+
+TEST_CASE("two rows re-base a job, and say which choices stand", "[calibrate]") {
+  Cluster cluster = shipped("h100-ib-ndr200-64x4");
+  for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
+    cluster.ncclFit.push_back(info.start);
+  FittedConstants slow = cluster.ncclFit; // twice the latency, 0.8 of the bandwidth
+  for (int i = ncclfit::StartUp; i < ncclfit::Bandwidth; ++i)
+    slow[i] *= 2;
+  slow[ncclfit::Bandwidth] *= 0.8;
+  slow[ncclfit::Bandwidth + 2] *= 0.8;
+  MeasuredTable table;
+  for (int64_t bytes : {1 << 10, 1 << 28}) {
+    MeasuredRow row;
+    row.hosts = 16;
+    row.perHost = 4;
+    row.algorithm = "ring";
+    row.bytes = {bytes};
+    row.time = predictRow(row, cluster, CalibratedModel::Nccl, slow)->predicted;
+    table.rows.push_back(row);
+  }
+  Result<ProbeResult> probe = probeJob(table, cluster, CalibratedModel::Nccl);
+  REQUIRE(probe);
+  CHECK(probe->latency.factor == Approx(2).epsilon(0.06));
+  CHECK(probe->bandwidth.factor == Approx(0.8).epsilon(0.06));
+  CHECK(probe->choices.size() == 21);
+  CHECK(probe->choices.front().after == "tree");
+  CHECK(probe->choices.front().regret < 1.01);
+  double worst = 1;
+  for (const ProbedChoice &choice : probe->choices)
+    worst = std::max(worst, choice.regret);
+  CHECK(worst > 1.002); // near the crossing it is not certain
+  // One long row alone says little of latency: its factor stays near 1, and its interval is wider.
+  table.rows.erase(table.rows.begin());
+  Result<ProbeResult> half = probeJob(table, cluster, CalibratedModel::Nccl);
+  REQUIRE(half);
+  CHECK(half->latency.deviation > 2 * probe->latency.deviation);
+}
+
+TEST_CASE("keys of a cluster file can be set from outside", "[calibrate]") {
+  std::string path = BRAID_SOURCE_DIR "/cost_models/clusters/h100-roce-16x8.yaml";
+  Result<Cluster> cluster = readCluster(path, {{"inter.latency", "7 us"}, {"inter.profile.queue_pairs", "16"}});
+  REQUIRE(cluster);
+  CHECK(cluster->inter.latency.value == Approx(7e-6));
+  CHECK(cluster->inter.profile.collisionFlowsPerNic == 16);
+  cluster = readCluster(path, {{"inter.profile.queue_pairs", "16"}, {"inter.profile.distinct_source_ports", "off"}});
+  REQUIRE(cluster);
+  CHECK(cluster->inter.profile.collisionFlowsPerNic == 1); // one source port, one way
+  cluster = readCluster(path, {{"inter.profile.adaptive_routing", "on"}});
+  REQUIRE(cluster);
+  CHECK(cluster->inter.profile.collisionUplinks == 0);
+  CHECK(readCluster(path, {{"inter.latensy", "7 us"}}).error().text().find("did you mean") != std::string::npos);
+  CHECK(readCluster(path, {{"inter.latency", "7"}}).error().text().find("unit") != std::string::npos);
+}
+
+TEST_CASE("percentiles per iteration give a fabric's noise", "[calibrate]") {
+  // Percentiles that the formula gives for p = 1e-3, index 2.5 from 30 us on.
+  Cluster cluster = shipped("h100-ib-ndr200-64x4");
+  FittedConstants truth;
+  for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
+    truth.push_back(info.start);
+  MeasuredTable table = synthetic(CalibratedModel::Nccl, cluster, truth);
+  for (MeasuredRow &row : table.rows) {
+    row.p99 = row.time + microseconds(30) * std::pow(1e-3 * row.hosts / 0.01, 1 / 2.5);
+    row.p999 = row.time + microseconds(30) * std::pow(1e-3 * row.hosts / 0.001, 1 / 2.5);
+  }
+  Result<FitResult> fit = fitTable(table, cluster);
+  REQUIRE(fit);
+  REQUIRE(fit->noise);
+  CHECK(fit->noise->spikeProbability == Approx(1e-3).epsilon(0.05));
+  CHECK(fit->noise->spikeIndex == Approx(2.5).epsilon(0.05));
+  CHECK(toYaml(*fit, table, "base.yaml", "n").find("spike_probability: {value: 0.001") != std::string::npos);
+  // The published raw data: 1e-4 to 7e-4 per node and operation of more than 50 us, indices of 1 to 4.
+  Result<MeasuredTable> jitter = readMeasured(measured + "jitter_marenostrum5_ib_ndr200_nccl_allreduce.csv");
+  REQUIRE(jitter);
+  fit = fitTable(*jitter, cluster);
+  REQUIRE(fit);
+  REQUIRE(fit->noise);
+  CHECK(fit->noise->spikeProbability > 5e-5);
+  CHECK(fit->noise->spikeProbability < 5e-3);
+  CHECK(fit->noise->spikeIndex > 1);
+  CHECK(fit->noise->spikeIndex < 5);
 }

@@ -20,6 +20,7 @@ struct Subcommand {
 static const Subcommand subcommands[] = {
     {"measure", runMeasure, "times of the runtime's collectives on this host or under a launcher, by size"},
     {"fit", runFit, "constants of a cluster from a table of measured times"},
+    {"probe", runProbe, "a job's latency and bandwidth from a few measurements, and which choices stand"},
 };
 
 static void printUsage(FILE *out) {

@@ -113,8 +113,11 @@ struct Cluster {
   const Device &kindOf(int device) const;
 };
 
-/// Reads and checks a cluster file.
-Result<Cluster> readCluster(const std::string &path);
+/// A key of a cluster file with another value: {"inter.latency", "2 us"}.
+using ClusterOverride = std::pair<std::string, std::string>;
+
+/// Reads and checks a cluster file; the overrides lie on top of it as a file that names it as its base would.
+Result<Cluster> readCluster(const std::string &path, const std::vector<ClusterOverride> &overrides = {});
 
 /// Rank -> device number, counted host by host.
 struct Placement {

@@ -23,7 +23,8 @@ struct FabricProfile {
   // job
   double latencyRebaseSigma = 0; ///< sigma of ln(factor on latency), drawn once per job
   int collisionUplinks = 0;      ///< equal-cost uplinks that the flows of a leaf are hashed over; 0: no collisions
-  /// Queue pairs with distinct source ports per connection (more entropy, fewer collisions).
+  /// Queue pairs with distinct source ports per connection (more entropy, fewer collisions): queue_pairs of a cluster
+  /// file, 1 where distinct_source_ports is off. With adaptive_routing no flow is bound to an uplink: collisionUplinks 0.
   int collisionFlowsPerNic = 1;
 
   // node and operation

@@ -39,12 +39,22 @@ struct Pick {
   bool heldOut = false;
 };
 
+/// Of tables with percentiles per iteration: keys of a fabric profile.
+struct FittedNoise {
+  double spikeProbability = 0; ///< per node and operation
+  Seconds spikeMinimum;
+  double spikeIndex = 2;
+  double bulkMean = 0; ///< 0: not seen
+  int points = 0;      ///< percentiles that lie a spike above the median
+};
+
 struct FitResult {
   CalibratedModel model = CalibratedModel::Nccl;
   std::vector<FittedConstant> constants; ///< all of the model, in the order of constantsOf
   /// Factor on the latency of each job (messages only, tables of several jobs): what this job's draw was.
   std::map<std::string, double> rebase;
   double rebaseSigma = 0; ///< of ln(factor) over jobs; 0 where there is one
+  std::optional<FittedNoise> noise;
   std::vector<Residual> residuals;
   std::vector<Pick> picks;
   std::vector<std::string> notes;

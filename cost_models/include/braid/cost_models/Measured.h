@@ -37,7 +37,7 @@ struct MeasuredRow {
 };
 
 struct MeasuredTable {
-  std::string path, format; ///< "nccl-tests", "OSU", "CSV"
+  std::string path, format; ///< "nccl-tests", "OSU", "braid-bench", "CSV"
   std::string source;       ///< what the table says of where it is from, or its path
   std::vector<MeasuredRow> rows;
   std::vector<std::string> notes; ///< rows set aside and why, on one line each
