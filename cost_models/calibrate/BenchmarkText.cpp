@@ -52,18 +52,21 @@ Result<MeasuredTable> parseNcclTests(const std::string &text, const std::string 
            {"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "alltoall_perf", "broadcast_perf"})
         if (line.find(name) != std::string::npos)
           kind = collectiveOf(name);
-    if (words[0] == "#") {
-      auto on = std::find(words.begin(), words.end(), "on");
-      if (words.size() > 4 && words[1] == "Rank" && on != words.end() && on + 1 != words.end())
-        ++ranksOn[*(on + 1)];
-      if (std::find(words.begin(), words.end(), "redop") != words.end())
-        head.assign(words.begin() + 1, words.end());
-      else if (!head.empty() && table.rows.empty())
-        for (auto [name, factor] : std::map<std::string, double>{{"(us)", 1e-6}, {"(ms)", 1e-3}, {"(s)", 1}})
-          if (std::find(words.begin(), words.end(), name) != words.end())
-            unit = factor;
+    // Pasted output often has lost the # of its comments.
+    if (words[0] == "#")
+      words.erase(words.begin());
+    if (words.empty())
       continue;
-    }
+    auto has = [&](const std::string &word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    auto on = std::find(words.begin(), words.end(), "on");
+    if (words.size() > 4 && words[0] == "Rank" && on != words.end() && on + 1 != words.end())
+      ++ranksOn[*(on + 1)];
+    if (has("redop") && has("busbw"))
+      head = words;
+    else if (!head.empty() && table.rows.empty())
+      for (auto [name, factor] : std::map<std::string, double>{{"(us)", 1e-6}, {"(ms)", 1e-3}, {"(s)", 1}})
+        if (has(name))
+          unit = factor;
     std::optional<double> bytes = numberOf(words[0]);
     if (head.empty() || !bytes)
       continue; // what launchers print

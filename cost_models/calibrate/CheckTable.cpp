@@ -44,7 +44,8 @@ std::string mistake(double factor) {
 
 class Check {
 public:
-  Check(MeasuredTable &table, const Cluster &cluster) : table(table), cluster(cluster) {
+  Check(MeasuredTable &table, const Cluster &cluster, bool acceptInversions)
+      : table(table), cluster(cluster), acceptInversions(acceptInversions) {
     std::map<std::tuple<CollectiveKind, int, int, std::string, std::string>, Series> found;
     for (const MeasuredRow &row : table.rows)
       found[{row.kind, row.hosts, row.perHost, row.algorithm, row.job}].push_back(&row);
@@ -190,15 +191,15 @@ private:
         std::string what = text("%s takes %s and %s only %s", toString(a.bytes).c_str(), toString(a.time).c_str(),
                                 toString(b.bytes).c_str(), toString(b.time).c_str());
         bool warmUp = i == 1 && a.time < b.time * 4;
-        if (!warmUp && a.time > b.time * 1.5)
+        if (!warmUp && a.time > b.time * 1.5 && !acceptInversions)
           return at(b, "inversion: expected times that do not fall as messages grow, got one where " + what +
-                           " (measure again, or leave out the row that is wrong)");
+                           " (measure again, or leave out the row that is wrong; --accept-inversions if it is real)");
         if (!warmUp)
           ++fallen;
         table.notes.push_back("line " + std::to_string(b.line) + ": " + what +
                               (warmUp ? ": the first row is a warm-up" : ""));
       }
-      if (fallen >= 3 && fallen * 5 > int(series.size()))
+      if (fallen >= 3 && fallen * 5 > int(series.size()) && !acceptInversions)
         return at(*series.front(),
                   text("inversions: expected times that do not fall as messages grow, got %d of %d that "
                        "do; are the rows in order?",
@@ -209,11 +210,14 @@ private:
 
   MeasuredTable &table;
   const Cluster &cluster;
+  bool acceptInversions;
   std::vector<Series> all;
 };
 
 } // namespace
 
-std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster) { return Check(table, cluster).run(); }
+std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster, bool acceptInversions) {
+  return Check(table, cluster, acceptInversions).run();
+}
 
 } // namespace braid::cost

@@ -62,7 +62,20 @@ TEST_CASE("readers: nccl-tests, OSU, CSV", "[calibrate]") {
   CHECK(nccl.rows[1].time.value == Approx(3355.4e-6));
   CHECK(nccl.rows[1].busBandwidth == 20);
 
+  // As pasted into a page: no #, other lines around it.
   TableHints hints;
+  hints.hosts = 2;
+  hints.perHost = 8;
+  MeasuredTable pasted = parsed("Collective test starting: all_gather_perf\n"
+                                "   size  count type redop root  time algbw busbw #wrong  time algbw busbw #wrong\n"
+                                "    (B) (elements)               (us) (GB/s) (GB/s)        (us) (GB/s) (GB/s)\n"
+                                "8388608 131072 float none -1 166.6 50.34 47.19 N/A 164.1 51.11 47.92 N/A\n"
+                                "Avg bus bandwidth : 146.948\n",
+                                hints);
+  REQUIRE(pasted.rows.size() == 1);
+  CHECK(pasted.rows[0].kind == CollectiveKind::AllGather);
+  CHECK(pasted.rows[0].time.value == Approx(166.6e-6));
+
   hints.hosts = 4;
   hints.perHost = 2;
   const char *osu =
@@ -122,7 +135,7 @@ TEST_CASE("tables that cannot be trusted are refused, with the reason", "[calibr
          if (i == 12)
            time /= 3, alg *= 3, bus *= 3;
        })),
-       "inversion");
+       "--accept-inversions");
   // Without bandwidths beside the times, only what is possible can be asked.
   auto alone = [](double factor, double step = 1) {
     std::ostringstream out;

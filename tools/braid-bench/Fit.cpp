@@ -23,6 +23,7 @@ Tables that can't be trusted are refused, with the line and the reason.
   --hold-out WHAT     rows that are judged and not fitted: even-sizes, odd-sizes (by place among the table's sizes, from 0),
                       nodes=N, job=NAME
   --model NAME        nccl, messages, published (NCCL's own formula, one bandwidth fitted); default: what the algorithms are of
+  --accept-inversions times that fall steeply as messages grow are the machine's, not the table's
   --nodes N, --per-node N, --collective NAME    what the table does not say
 )";
 
@@ -61,14 +62,21 @@ static std::string absolute(const std::string &path) {
 }
 
 int runFit(int argc, char **argv) {
-  enum { Cluster = 256, Name, Json, HoldOut, Model, Nodes, PerNode, Collective, Help };
-  static const option longOptions[] = {{"cluster", 1, nullptr, Cluster},  {"name", 1, nullptr, Name},
-                                       {"json", 1, nullptr, Json},        {"hold-out", 1, nullptr, HoldOut},
-                                       {"model", 1, nullptr, Model},      {"nodes", 1, nullptr, Nodes},
-                                       {"per-node", 1, nullptr, PerNode}, {"collective", 1, nullptr, Collective},
-                                       {"help", 0, nullptr, Help},        {nullptr, 0, nullptr, 0}};
+  enum { Cluster = 256, Name, Json, HoldOut, Model, Nodes, PerNode, Collective, Inversions, Help };
+  static const option longOptions[] = {{"cluster", 1, nullptr, Cluster},
+                                       {"name", 1, nullptr, Name},
+                                       {"json", 1, nullptr, Json},
+                                       {"hold-out", 1, nullptr, HoldOut},
+                                       {"model", 1, nullptr, Model},
+                                       {"nodes", 1, nullptr, Nodes},
+                                       {"per-node", 1, nullptr, PerNode},
+                                       {"collective", 1, nullptr, Collective},
+                                       {"accept-inversions", 0, nullptr, Inversions},
+                                       {"help", 0, nullptr, Help},
+                                       {nullptr, 0, nullptr, 0}};
   std::string clusterPath, output, name, json, hold, model;
   cost::TableHints hints;
+  bool acceptInversions = false;
   optind = 1;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, ":o:h", longOptions, nullptr)) != -1;) {
@@ -114,6 +122,9 @@ int runFit(int argc, char **argv) {
                     value + "'");
       break;
     }
+    case Inversions:
+      acceptInversions = true;
+      break;
     case 'h':
     case Help:
       fputs(usage, stdout);
@@ -134,7 +145,7 @@ int runFit(int argc, char **argv) {
   cost::Result<cost::MeasuredTable> table = cost::readMeasured(argv[optind], hints);
   if (!table)
     return fail(table.error().text());
-  if (std::optional<cost::Error> distrust = cost::findDistrust(*table, *cluster))
+  if (std::optional<cost::Error> distrust = cost::findDistrust(*table, *cluster, acceptInversions))
     return fail(distrust->text());
   cost::FitOptions options;
   cost::Result<std::function<bool(const cost::MeasuredRow &)>> held = heldOut(hold, *table);

@@ -55,8 +55,8 @@ Result<MeasuredTable> parseMeasured(const std::string &text, const std::string &
 /// Whether the table can be trusted; the error says what is wrong, where, and the way out. Looked for: too few points; a
 /// time that does not agree with the bandwidth printed beside it (us for ms, MB for MiB, by their factors); bus
 /// bandwidth taken for algorithm bandwidth; times no network has; more bandwidth than the cluster's links carry; times
-/// that fall steeply, or often, as messages grow. Small slips become notes.
-std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster);
+/// that fall steeply, or often, as messages grow. Small slips become notes; with `acceptInversions` the latter do, too.
+std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster, bool acceptInversions = false);
 
 /// Bus bandwidth over algorithm bandwidth, as nccl-tests has it: 2 (n-1)/n for all_reduce, (n-1)/n, or 1.
 double busFactor(CollectiveKind kind, int ranks);
