@@ -95,7 +95,8 @@ private:
     if (!p.collective) {
       algorithms::StepOptions options;
       options.segments = segments;
-      p.collective = std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, placement);
+      p.collective =
+          std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, cluster, placement);
       PlayedNetwork network(*topology, placement);
       p.empty = timeOf(p, {0}, network);
       p.smallest = segments > 1 ? timeOf(p, {segments * smallestSegment}, network) : p.empty;

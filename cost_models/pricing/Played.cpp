@@ -1,5 +1,6 @@
 //===- Played.cpp - a collective's step programs on a cluster ---------------------------------------------------===//
 #include "pricing/Played.h"
+#include "braid/runtime/algorithms/Levels.h"
 #include "fabrics/Draws.h"
 #include <algorithm>
 #include <cmath>
@@ -7,8 +8,16 @@
 
 namespace braid::cost {
 
+static std::vector<int> levelsOf(const std::vector<int> &group, const Cluster &cluster, const Placement &placement) {
+  std::vector<int> hosts;
+  for (int rank : group)
+    hosts.push_back(placement.hostOf(rank, cluster));
+  return algorithms::levels(std::move(hosts));
+}
+
 PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, CollectiveKind kind, const RankGroups &asked,
-                                   const algorithms::StepOptions &options, const Placement &placement)
+                                   const algorithms::StepOptions &options, const Cluster &cluster,
+                                   const Placement &placement)
     : groups(asked.groups), programs(placement.deviceOf.size()) {
   int ranks = int(placement.deviceOf.size());
   algorithms::StepOptions settings = options;
@@ -26,6 +35,7 @@ PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, Colle
     size = std::max(size, n);
     if (n == 0 || !algorithm.serves(kind, n) || (kind == CollectiveKind::Permute && asked.pairs.empty()))
       continue;
+    settings.hosts = levelsOf(group, cluster, placement);
     longestChain = std::max(longestChain, algorithm.steps(kind, n, settings));
     for (int i = 0; i < n; ++i)
       programs[group[i]] = {&group, algorithm.program(kind, n, i, settings),
@@ -90,7 +100,7 @@ Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const C
   Result<Topology> topology = Topology::build(cluster);
   if (!topology)
     return topology.error();
-  PlayedCollective collective(algorithm, spec.kind, groups, settings, placement);
+  PlayedCollective collective(algorithm, spec.kind, groups, settings, cluster, placement);
   PlayedNetwork network(*topology, placement);
   PlayOptions options;
   options.reduction = cluster.device.reduction;

@@ -10,8 +10,9 @@ namespace braid::cost {
 /// The step programs of all groups of a collective, ready to be played at any size.
 class PlayedCollective {
 public:
+  /// The hosts of each group are taken from the placement, as the runtime takes them from where its ranks are.
   PlayedCollective(const algorithms::Algorithm &algorithm, CollectiveKind kind, const RankGroups &groups,
-                   const algorithms::StepOptions &options, const Placement &placement);
+                   const algorithms::StepOptions &options, const Cluster &cluster, const Placement &placement);
   PlayedCollective(const PlayedCollective &) = delete;
 
   /// `bytes`: operand of each rank.

@@ -2,11 +2,9 @@
 #include "bootstrap/Affinity.h"
 #include <algorithm>
 #include <climits>
-#include <csignal>
 #include <hwloc.h>
 #include <memory>
 #include <sched.h>
-#include <system_error>
 
 namespace braid::runtime {
 namespace {
@@ -152,23 +150,15 @@ Outcome chooseAffinity(int local, const std::vector<std::string> &sets, Affinity
 }
 
 Outcome startThread(const Affinity &affinity, const char *name, std::function<void()> body, std::thread &thread) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); // inherited by the thread
-  Outcome outcome;
-  try {
-    std::vector<int> processors = affinity.off ? std::vector<int>() : affinity.chosen;
-    thread = std::thread([processors, body] {
-      if (!processors.empty())
-        bindThisThread(processors); // refused: a cgroup has become narrower meanwhile, and what is inherited holds
-      body();
-    });
-    pthread_setname_np(thread.native_handle(), name);
-  } catch (const std::system_error &error) {
-    outcome = {BRAID_SYSTEM, std::string("thread ") + name + ": " + error.what()};
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return outcome;
+  std::vector<int> processors = affinity.off ? std::vector<int>() : affinity.chosen;
+  return startQuietThread(
+      name,
+      [processors, body] {
+        if (!processors.empty())
+          bindThisThread(processors); // refused: a cgroup has become narrower meanwhile, and what is inherited holds
+        body();
+      },
+      thread);
 }
 
 } // namespace braid::runtime

@@ -9,10 +9,8 @@
 #define BRAID_RUNTIME_BOOTSTRAP_AFFINITY_H
 
 #include "bootstrap/RankInfo.h"
-#include "core/Outcome.h"
-#include <functional>
+#include "core/Exchange.h"
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace braid::runtime {

@@ -12,14 +12,25 @@
 namespace braid::runtime {
 namespace {
 
-constexpr long keptForUrgent = 2, keptForAbort = 1; // places in a queue
+/// Places of a queue that this message leaves free for more urgent ones.
+long placesKept(const ControlMessage &message) {
+  if (message.kind == ControlMessage::Progress)
+    return 3;
+  return message.kind == ControlMessage::Died ? 2 : message.scope ? 1 : 0;
+}
+
+/// The end of the job comes before that of a communicator.
+unsigned priority(const ControlMessage &message) {
+  return unsigned(message.kind) + (message.kind == ControlMessage::Abort && !message.scope);
+}
 
 std::string encode(const ControlMessage &message) {
   std::string bytes;
   Writer(bytes)
       .u8(message.kind)
       .u32(static_cast<uint32_t>(message.rank))
-      .bytes(message.text.substr(0, ControlEnd::messageSize - 5));
+      .u64(message.scope)
+      .bytes(message.text.substr(0, ControlEnd::messageSize - ControlEnd::headSize));
   return bytes;
 }
 
@@ -27,6 +38,7 @@ bool decode(const char *bytes, size_t size, ControlMessage &message) {
   Reader reader(bytes, size);
   message.kind = static_cast<ControlMessage::Kind>(reader.u8());
   message.rank = static_cast<int>(reader.u32());
+  message.scope = reader.u64();
   message.text = reader.bytes(reader.left());
   return !reader.failed && message.kind >= ControlMessage::Progress && message.kind <= ControlMessage::Abort;
 }
@@ -74,9 +86,9 @@ bool ControlEnd::send(const ControlMessage &message) {
   if (kind == Queues) {
     // This end is the only writer, so the count can only fall meanwhile.
     mq_attr attributes;
-    long kept = message.kind == ControlMessage::Abort ? 0 : hurry ? keptForAbort : keptForUrgent;
-    return mq_getattr(out.fd(), &attributes) == 0 && attributes.mq_curmsgs + kept < attributes.mq_maxmsg &&
-           mq_send(out.fd(), bytes.data(), bytes.size(), message.kind) == 0;
+    return mq_getattr(out.fd(), &attributes) == 0 &&
+           attributes.mq_curmsgs + placesKept(message) < attributes.mq_maxmsg &&
+           mq_send(out.fd(), bytes.data(), bytes.size(), priority(message)) == 0;
   }
   return kind == Sockets && ::send(hurry ? urgent.fd() : in.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
                                 static_cast<ssize_t>(bytes.size());

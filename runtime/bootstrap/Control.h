@@ -24,15 +24,16 @@ struct ControlMessage {
   };
   Kind kind = Progress;
   int rank = -1;
-  std::string text; ///< cut to what fits
+  uint64_t scope = 0; ///< Abort: a communicator, by a number that its members know; 0: the job
+  std::string text;   ///< cut to what fits
 };
 
 /// One end of a channel.
 class ControlEnd {
 public:
-  static constexpr size_t messageSize = 512, messages = 10;
+  static constexpr size_t messageSize = 512, headSize = 13, messages = 10;
 
-  /// Never blocks; false: no place (an abort always has one, once), or the other end is gone.
+  /// Never blocks; false: no place (the abort of a job always has one, once), or the other end is gone.
   bool send(const ControlMessage &message);
   /// The most urgent message there is; false: none.
   bool receive(ControlMessage &message);

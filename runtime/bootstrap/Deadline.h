@@ -1,11 +1,11 @@
-//===- Deadline.h - until when to try, and errors of the operating system ------------------------------------------===//
+//===- Deadline.h - until when to try ------------------------------------------------------------------------------===//
 //
 // A Deadline is a point on the clock that never jumps; it is passed down, so that many small waits together stay within one.
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_BOOTSTRAP_DEADLINE_H
 #define BRAID_RUNTIME_BOOTSTRAP_DEADLINE_H
 
-#include "core/Outcome.h"
+#include "core/SystemError.h"
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -13,11 +13,6 @@
 #include <string>
 
 namespace braid::runtime {
-
-/// "listen on 127.0.0.1:80: permission denied", from errno.
-inline Outcome systemOutcome(const std::string &what, int error = errno) {
-  return {error == ENOMEM ? BRAID_OUT_OF_MEMORY : BRAID_SYSTEM, what + ": " + std::strerror(error)};
-}
 
 class Deadline {
 public:

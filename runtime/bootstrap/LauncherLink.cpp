@@ -6,6 +6,7 @@
 namespace braid::runtime {
 
 constexpr long long lookEvery = 1000000; // ns
+constexpr size_t remembered = 64;        // communicators that were given up
 
 LauncherLink &LauncherLink::ofProcess() {
   static LauncherLink link(processEnvironment());
@@ -21,7 +22,7 @@ LauncherLink::LauncherLink(const Environment &environment) {
                                : "control over Unix sockets";
 }
 
-bool LauncherLink::ended(std::string &why, int &rank) {
+bool LauncherLink::ended(uint64_t scope, std::string &why, int &rank) {
   std::lock_guard<std::mutex> lock(mutex);
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -31,29 +32,34 @@ bool LauncherLink::ended(std::string &why, int &rank) {
     ControlMessage message;
     while (!over && end.receive(message))
       if (message.kind == ControlMessage::Abort) {
-        over = true;
-        culprit = message.rank;
-        reason = message.text;
+        over = message.scope == 0;
+        aborts.push_back(message);
+        if (aborts.size() > remembered)
+          aborts.pop_front();
       }
     pollfd entry = {launcher.fd(), POLLIN, 0};
     if (!over && (end.closed() || (launcher && poll(&entry, 1, 0) == 1))) {
       over = true;
-      reason = "the launcher of this host has ended";
+      aborts.push_back({ControlMessage::Abort, -1, 0, "the launcher of this host has ended"});
     }
   }
-  why = reason;
-  rank = culprit;
-  return over;
+  for (const ControlMessage &one : aborts)
+    if (one.scope == 0 || one.scope == scope) {
+      why = one.text;
+      rank = one.rank;
+      return true;
+    }
+  return false;
 }
 
-void LauncherLink::abort(int rank, const std::string &why) {
+void LauncherLink::abort(int rank, uint64_t scope, const std::string &why) {
   std::lock_guard<std::mutex> lock(mutex);
-  end.send({ControlMessage::Abort, rank, why});
+  end.send({ControlMessage::Abort, rank, scope, why});
 }
 
 void LauncherLink::progress(int rank, const std::string &text) {
   std::lock_guard<std::mutex> lock(mutex);
-  end.send({ControlMessage::Progress, rank, text});
+  end.send({ControlMessage::Progress, rank, 0, text});
 }
 
 } // namespace braid::runtime

@@ -107,7 +107,10 @@ Outcome StoreClient::receive(const std::string &what, double seconds, std::strin
     return {BRAID_TIMEOUT, what + ": " + reader.string() + " within " + secondsText(seconds)};
   case StoreResult::Died: {
     int rank = static_cast<int>(reader.u32());
-    return {BRAID_PEER_DIED, "rank " + std::to_string(rank) + " died: " + reader.string() + " (seen in " + what + ")"};
+    std::string why = reader.string();
+    return {BRAID_PEER_DIED, "rank " + std::to_string(rank) +
+                                 (why.empty() ? " has left: its process ended in good order" : " died: " + why) +
+                                 " (seen in " + what + ")"};
   }
   case StoreResult::Refused:
     return {BRAID_MISMATCH, "the store refused " + what + ": " + reader.string()};

@@ -105,6 +105,22 @@ Outcome StoreExchange::allgather(const std::string &key, const std::vector<int> 
   return {};
 }
 
+/// A wait for a key that nobody sets ends at once: the owner is gone, or it is late.
+Outcome StoreExchange::alive(int rank) {
+  std::string none;
+  Outcome answer = client ? client->wait("braid/never", rank, none, 0) : Outcome();
+  return answer.status == BRAID_PEER_DIED ? answer : Outcome();
+}
+
+bool StoreExchange::ended(uint64_t scope, std::string &why) {
+  int culprit; // the sentence names it
+  return LauncherLink::ofProcess().ended(scope, why, culprit);
+}
+
+void StoreExchange::abort(uint64_t scope, const std::string &why) {
+  LauncherLink::ofProcess().abort(info.rank, scope, why);
+}
+
 Outcome connectExchange(const braid_comm_options &options, double deadline, std::shared_ptr<Exchange> &exchange) {
   RankInfo info;
   std::string rendezvous = options.rendezvous ? options.rendezvous : "";
@@ -138,6 +154,7 @@ Outcome connectExchange(const braid_comm_options &options, double deadline, std:
     known->exchange.reset();
     if (Outcome done = StoreExchange::connect(info, deadline, known->exchange); !done)
       return done;
+    LauncherLink::ofProcess().progress(info.rank, "has met the others: " + known->exchange->text());
     const char *log = std::getenv("BRAID_LOG");
     if (log && std::string(log) != "off")
       std::fprintf(stderr, "braid: %s\n", known->exchange->text().c_str());

@@ -22,6 +22,12 @@ public:
   Outcome allgather(const std::string &key, const std::vector<int> &members, const std::string &mine, double deadline,
                     std::vector<std::string> &all) override;
   bool sameHost(int a, int b) const override { return hosts[a].sameAs(hosts[b]); }
+  Outcome alive(int rank) override;
+  bool ended(uint64_t scope, std::string &why) override;
+  void abort(uint64_t scope, const std::string &why) override;
+  Outcome startThread(const char *name, std::function<void()> body, std::thread &thread) override {
+    return runtime::startThread(threads, name, std::move(body), thread);
+  }
 
   /// Processors for the runtime's threads of this rank, chosen with its neighbours in mind.
   const Affinity &affinity() const { return threads; }

@@ -11,7 +11,7 @@
 //   Wait    key owner seconds                 -> Ok value, once it is set; Died if `owner` (a rank or -1) is gone first
 //   Gather  key count members... value seconds -> Ok values..., once every member has given one; Died; Late
 //   Died    rank why                          -> Ok; from launchers, which see processes end
-//   Leave                                     -> Ok; the end of this connection is no death
+//   Leave                                     -> Ok; who waits for this rank hears that it has left (Died, with no reason)
 //
 // Gather is the one primitive that set-up needs: it is an allgather, and with empty values a barrier. The store forgets it
 // when it is complete, so that nothing grows in a job that makes communicators for ever.

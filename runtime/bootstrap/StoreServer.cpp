@@ -175,6 +175,8 @@ bool StoreServer::request(Client &client, const char *frame, size_t size) {
   if (kind == StoreRequest::Leave) {
     client.leaving = true;
     answer(client, StoreResult::Ok);
+    if (client.rank >= 0 && farewellsAreFinal)
+      died(client.rank, ""); // in good order, and gone all the same
     return reader.complete();
   }
   if (kind == StoreRequest::Died) {

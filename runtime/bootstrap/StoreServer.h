@@ -33,6 +33,9 @@ public:
   /// Launchers of other hosts whose connection ended without a farewell.
   int launchersLost() const { return lostLaunchers; }
   uint64_t refused() const { return doorman.refused(); }
+  /// Whether a rank that says farewell is gone. Not with a launcher, which sees processes end: in one, programs may follow on
+  /// each other.
+  bool farewellsAreFinal = true;
 
 private:
   struct Client;

@@ -4,8 +4,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Api.h"
 #include "core/InProcessExchange.h"
-#include <algorithm>
-#include <cstring>
+#include "core/Options.h"
 #include <new>
 
 using namespace braid::runtime;
@@ -55,17 +54,21 @@ extern "C" {
 
 const char *braid_last_error(void) { return lastError.c_str(); }
 
+const char *braid_status_name(braid_status status) {
+  static const char *const names[] = {"BRAID_OK",      "BRAID_INVALID", "BRAID_UNSUPPORTED",   "BRAID_PEER_DIED",
+                                      "BRAID_TIMEOUT", "BRAID_ABORTED", "BRAID_OUT_OF_MEMORY", "BRAID_SYSTEM",
+                                      "BRAID_MISMATCH"};
+  return size_t(status) < std::size(names) ? names[status] : "unknown status";
+}
+
 braid_status braid_comm_create(const braid_comm_options *given, braid_comm **comm) {
   return guarded([&]() -> Outcome {
     if (!given || !comm)
       return missing(given ? "a place for the communicator" : "options");
     constexpr size_t oldest = offsetof(braid_comm_options, rendezvous);
-    if (given->size < oldest)
-      return {BRAID_INVALID, "braid_comm_options: expected its size in the first member, at least " +
-                                 std::to_string(oldest) + ", got " + std::to_string(given->size)};
-    braid_comm_options options = {};
-    std::memcpy(&options, given, std::min(given->size, sizeof options));
-    options.size = sizeof options;
+    braid_comm_options options;
+    if (Outcome done = readOptions(*given, oldest, "braid_comm_options", options); !done)
+      return done;
     if (!(options.deadline_s >= 0))
       return {BRAID_INVALID, "expected a deadline of 0 or more seconds, got " + std::to_string(options.deadline_s)};
     if (options.ranks < 0 || options.rank < 0 || (options.ranks > 0 && options.rank >= options.ranks) ||
@@ -76,6 +79,8 @@ braid_status braid_comm_create(const braid_comm_options *given, braid_comm **com
     settings.transport = options.transport ? options.transport : "";
     settings.profile = options.profile ? options.profile : "";
     settings.seed = options.seed;
+    settings.job = options.job;
+    settings.clock = options.clock ? options.clock : "";
     settings.deadline = options.deadline_s > 0 ? options.deadline_s : 60;
     std::shared_ptr<Exchange> exchange;
 #ifdef BRAID_RT_WITH_BOOTSTRAP

@@ -1,17 +1,21 @@
 //===- Communicator.cpp - ranks that operate together -------------------------------------------------------------===//
 #include "core/Communicator.h"
+#include "braid/runtime/algorithms/Levels.h"
 #include "transports/Clock.h"
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <random>
 
 namespace braid::runtime {
 
 namespace {
 
 constexpr int collectiveLanes = 3072; ///< 0 is for announcements
-constexpr unsigned spinsBeforeFaults = 128, spinsBetweenFaults = 32;
-constexpr double lateWait = 50e-6; ///< seconds from start to wait that count as overlap
+constexpr unsigned spinsBetweenLooks = 16, spinsBetweenFaults = 32;
+constexpr double timeBetweenFaults = 1e-3; ///< seconds; by time, since on a busy machine a turn given up takes long
+constexpr double lateWait = 50e-6;         ///< seconds from start to wait that count as overlap
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -25,16 +29,56 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
   made->members = std::move(members);
   made->key = key;
   made->settings = options;
-  TransportContext context{*made->exchange,  made->members,   made->me,    key,
-                           options.deadline, options.profile, options.seed};
-  Outcome connected = makeTransport(options.transport, context, made->carrier);
+  TransportContext context{*made->exchange, made->members, made->me,    key,          options.deadline,
+                           options.profile, options.seed,  options.job, options.clock};
+  Outcome connected = made->greet();
+  if (connected)
+    connected = makeTransport(options.transport, context, made->carrier);
   if (!connected)
     return {connected.status, "rank " + std::to_string(made->me) + ": " + connected.text};
+  made->findHosts();
   for (int lane = 1; lane < collectiveLanes; ++lane)
     made->freeLanes.insert(made->freeLanes.end(), lane);
   made->told.resize(size_t(made->size()));
   comm = std::move(made);
   return {};
+}
+
+/// Before anything that ranks could wait for: do they want the same, from libraries of one version?
+Outcome Communicator::greet() {
+  std::random_device random;
+  bool emulated = settings.transport.compare(0, 8, "emulated") == 0;
+  std::string wants = "version " + std::to_string(BRAID_RT_VERSION) + ", transport '" + settings.transport + "'" +
+                      (emulated ? ", seed " + std::to_string(settings.seed) + ", job " + std::to_string(settings.job) +
+                                      ", clock '" + settings.clock + "'"
+                                : "");
+  std::vector<std::string> all;
+  std::string nonce = std::to_string(random()) + "." + std::to_string(random());
+  Outcome met = exchange->allgather(key + "/hello", members, nonce + " " + wants, settings.deadline, all);
+  if (!met)
+    return met;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (std::string theirs = all[rank].substr(all[rank].find(' ') + 1); theirs != wants)
+      return {BRAID_MISMATCH,
+              "communicator: expected " + wants + " on all ranks, got " + theirs + " on rank " + std::to_string(rank)};
+    for (char c : all[rank])
+      scope = (scope ^ static_cast<unsigned char>(c)) * 1099511628211u; // FNV-1a
+  }
+  scope += scope == 0;
+  return {};
+}
+
+void Communicator::findHosts() {
+  hosts = carrier->hosts();
+  if (hosts.empty())
+    for (int rank = 0; rank < size(); ++rank) {
+      int first = 0;
+      while (first < rank &&
+             (hosts[size_t(first)] != first || !exchange->sameHost(members[size_t(first)], members[size_t(rank)])))
+        ++first;
+      hosts.push_back(first);
+    }
+  hosts = algorithms::levels(std::move(hosts));
 }
 
 Communicator::~Communicator() {
@@ -96,6 +140,7 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   Outcome done = readRequest(options, me, size(), request);
   if (!done)
     return {done.status, "rank " + std::to_string(me) + ": " + done.text};
+  request.options.hosts = hosts;
   Plan plan;
   done = makePlan(request, *carrier, plan);
   std::vector<int> lanes;
@@ -144,8 +189,15 @@ Outcome Communicator::start(Operation &operation) {
   progress();
   if (operation.overlaps && operation.state != Operation::Done) {
     Clock *clock = carrier->clock();
-    if (!thread && !(clock && clock->isVirtual()))
+    if (!thread && !threadless && !(clock && clock->isVirtual())) {
       thread = std::make_unique<ProgressThread>(*this);
+      if (Outcome started = thread->start(*exchange); !started) {
+        std::fprintf(stderr, "braid: rank %d: %s; operations go on only while somebody waits\n", me,
+                     started.text.c_str());
+        threadless = true;
+        thread.reset();
+      }
+    }
     if (thread)
       thread->wake();
   }
@@ -173,7 +225,7 @@ bool Communicator::progress() {
 }
 
 Outcome Communicator::drive(Operation &operation) {
-  double since = 0;
+  double since = 0, looked = 0;
   unsigned spins = 0;
   while (operation.state != Operation::Done) {
     if (!failure)
@@ -186,18 +238,21 @@ Outcome Communicator::drive(Operation &operation) {
     if (Clock *clock = carrier->clock())
       armClock(*clock);
     carrier->idle(spins++);
-    if (spins < spinsBeforeFaults || spins % spinsBetweenFaults)
+    if (spins % spinsBetweenLooks)
       continue;
+    double now = seconds();
+    if (since == 0)
+      since = looked = now;
+    if (now - looked < timeBetweenFaults)
+      continue;
+    looked = now;
     if (progress()) { // what a rank did before it died counts
       spins = 0;
       since = 0;
       continue;
     }
     lookForFaults();
-    double now = seconds();
-    if (since == 0)
-      since = now;
-    else if (now - since > settings.deadline && failure) {
+    if (now - since > settings.deadline && failure) {
       char limit[32];
       std::snprintf(limit, sizeof limit, "%g s", settings.deadline);
       fail(BRAID_TIMEOUT, operation.request.title() + ": " + operation.waitsFor() + " within " + limit);
@@ -248,12 +303,16 @@ Outcome Communicator::sleep(double duration) {
 }
 
 void Communicator::lookForFaults() {
-  Fault fault = carrier->fault();
-  if (!fault || !failure)
+  if (!failure || lookForLeavers() || !failure)
     return;
+  Fault fault = carrier->fault();
   std::string who = fault.peer >= 0 ? "rank " + std::to_string(fault.peer) : "the transport";
   std::string during = active.empty() ? "" : active[0]->request.title() + ": " + active[0]->waitsFor() + ": ";
   switch (fault.kind) {
+  case Fault::None:
+    if (std::string why; exchange->ended(scope, why))
+      fail(BRAID_ABORTED, during + "the launcher says: " + why);
+    return;
   case Fault::PeerDied:
     return fail(BRAID_PEER_DIED, during + who + " died: " + fault.what, false);
   case Fault::Aborted:
@@ -261,6 +320,26 @@ void Communicator::lookForFaults() {
   default:
     return fail(BRAID_SYSTEM, during + who + ": " + fault.what);
   }
+}
+
+/// A rank that has left in good order is no fault, until something is wanted of it. True: something moved.
+bool Communicator::lookForLeavers() {
+  for (size_t i = 0; i < active.size(); ++i) {
+    Operation *operation = active[i];
+    int peer = -1, lane = -1;
+    operation->waitsFor(&peer, &lane);
+    if (peer < 0 || !carrier->left(peer, lane))
+      continue;
+    if (progress()) // what it did before it left counts
+      return true;
+    std::string what = operation->waitsFor(&peer, &lane);
+    if (failure && peer >= 0 && carrier->left(peer, lane)) {
+      fail(BRAID_PEER_DIED, operation->request.title() + ": " + what + ": rank " + std::to_string(peer) +
+                                " has left: it destroyed its communicator, or its process ended in good order");
+      return false;
+    }
+  }
+  return false;
 }
 
 Outcome Communicator::wait(Operation &operation) {
@@ -338,8 +417,10 @@ Outcome Communicator::agree(uint64_t hash) {
 
 Outcome Communicator::abort(const std::string &why) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (failure)
+  if (failure) {
     fail(BRAID_ABORTED, why.empty() ? "aborted" : why);
+    exchange->abort(scope, failure.text);
+  }
   return {};
 }
 
@@ -414,10 +495,11 @@ bool Communicator::agreedOn(const Operation &operation, uint64_t number) {
   return true;
 }
 
-std::string Communicator::notAgreed(uint64_t number) const {
-  for (int peer = 0; peer < size(); ++peer)
-    if (peer != me && told[size_t(peer)].first + told[size_t(peer)].heard.size() <= number)
-      return "rank " + std::to_string(peer) + " has not started it";
+std::string Communicator::notAgreed(uint64_t number, int &rank) const {
+  for (rank = 0; rank < size(); ++rank)
+    if (rank != me && told[size_t(rank)].first + told[size_t(rank)].heard.size() <= number)
+      return "rank " + std::to_string(rank) + " has not started it";
+  rank = -1;
   return "nothing";
 }
 

@@ -22,6 +22,8 @@ struct CommunicatorOptions {
   std::string transport, profile;
   uint64_t seed = 0;
   double deadline = 60;
+  uint64_t job = 0;  ///< emulated
+  std::string clock; ///< emulated
 };
 
 class Communicator {
@@ -33,6 +35,8 @@ public:
 
   int rank() const { return me; }
   int size() const { return int(members.size()); }
+  /// As the indices of the hosts' first ranks; empty: all on one.
+  const std::vector<int> &hostsOfRanks() const { return hosts; }
   Transport &transport() { return *carrier; }
 
   Outcome subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm);
@@ -70,7 +74,8 @@ public:
   uint64_t announce(const Operation &operation);
   /// Whether all ranks have said the same for this number. A difference fails the communicator.
   bool agreedOn(const Operation &operation, uint64_t number);
-  std::string notAgreed(uint64_t number) const;
+  /// Which rank has not said it yet, in words and as a number.
+  std::string notAgreed(uint64_t number, int &rank) const;
 
 private:
   friend class ProgressThread;
@@ -79,7 +84,10 @@ private:
   bool progress();
   Outcome drive(Operation &operation);
   void armClock(Clock &clock);
+  Outcome greet();
+  void findHosts();
   void lookForFaults();
+  bool lookForLeavers();
   bool talk();
   Outcome takeLanes(const Request &request, size_t count, std::vector<int> &lanes);
   Outcome failedHere() const { return failure; }
@@ -97,6 +105,8 @@ private:
 
   std::shared_ptr<Exchange> exchange;
   std::vector<int> members;
+  std::vector<int> hosts; ///< of each member
+  uint64_t scope = 0;     ///< this communicator for the launcher
   int me = 0;
   std::string key;
   CommunicatorOptions settings;
@@ -114,7 +124,8 @@ private:
   std::vector<Told> told;
   bool unsaid = false; ///< an announcement was not taken by the transport yet
   unsigned tests = 0;
-  int agreeing = 0; ///< operations in flight that wait for announcements
+  int agreeing = 0;        ///< operations in flight that wait for announcements
+  bool threadless = false; ///< the system refused the progress thread
 
   Operation *hashes = nullptr; ///< of agree
   std::vector<uint64_t> hashesOfAll;

@@ -15,7 +15,9 @@
 #define BRAID_RUNTIME_CORE_EXCHANGE_H
 
 #include "core/Outcome.h"
+#include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace braid::runtime {
@@ -39,7 +41,23 @@ public:
     std::vector<std::string> all;
     return allgather(key, members, std::string(), deadline, all);
   }
+  /// A barrier at which each member says how it fared. The outcome of all: success, or the same failure on every rank, that
+  /// of the first member that has one. So a rank that is refused something lets nobody wait for it.
+  Outcome agree(const std::string &key, const std::vector<int> &members, const Outcome &mine, double deadline);
+
+  /// Whether a rank is still there, as far as it is known: an error that names it if its process has ended.
+  virtual Outcome alive(int rank) { return {}; }
+  /// Whether the launcher of this host says that the job, or the communicator known as `scope` in it, is to end; the
+  /// sentence names the rank to blame. Cheap: for waiting loops.
+  virtual bool ended(uint64_t scope, std::string &why) { return false; }
+  /// Tells the launcher that this rank gives the communicator up.
+  virtual void abort(uint64_t scope, const std::string &why) {}
+  /// A thread of the runtime: named, without signals (they are the program's), on the processors that it may use.
+  virtual Outcome startThread(const char *name, std::function<void()> body, std::thread &thread);
 };
+
+/// startThread on the processors that the caller may use.
+Outcome startQuietThread(const char *name, std::function<void()> body, std::thread &thread);
 
 /// Made by the bootstrap from the options, the environment and the launcher: rank, number of ranks, store, secret.
 /// `deadline` is that of the communicator.

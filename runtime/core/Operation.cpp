@@ -259,11 +259,16 @@ void Operation::finish() {
   state = Done;
 }
 
-std::string Operation::waitsFor() const {
+std::string Operation::waitsFor(int *peer, int *onLane) const {
+  int none;
+  int &whom = peer ? *peer : none, &where = onLane ? *onLane : none;
+  whom = where = -1;
   if (state == Queued)
-    return "waits for an earlier " + turnOf->request.title();
-  if (state == Agreeing)
-    return comm.notAgreed(agreement);
+    return turnOf ? "waits for an earlier " + turnOf->request.title() : "nothing";
+  if (state == Agreeing) {
+    where = 0;
+    return comm.notAgreed(agreement, whom);
+  }
   for (size_t i = 0; i < lane.size(); ++i) {
     const LaneState &l = lane[i];
     if (l.done)
@@ -272,13 +277,19 @@ std::string Operation::waitsFor() const {
       const PlannedStep &step = plan.lanes[i].steps[l.next];
       Message message;
       if ((step.kind == PlannedStep::Receive || step.kind == PlannedStep::Reduce) &&
-          !transport.peek(step.peer, laneNumbers[i], message))
+          !transport.peek(step.peer, laneNumbers[i], message)) {
+        whom = step.peer;
+        where = laneNumbers[i];
         return "step " + std::to_string(step.number) + ": nothing from rank " + std::to_string(step.peer);
+      }
     }
     for (size_t o = 0; o < l.out.size(); ++o) {
-      int peer = plan.lanes[i].outboxes[o].peer;
-      if (transport.accepted(peer, laneNumbers[i]) < l.out[o].base + l.out[o].sent)
-        return "rank " + std::to_string(peer) + " has not taken what was sent to it";
+      int to = plan.lanes[i].outboxes[o].peer;
+      if (transport.accepted(to, laneNumbers[i]) < l.out[o].base + l.out[o].sent) {
+        whom = to;
+        where = laneNumbers[i];
+        return "rank " + std::to_string(to) + " has not taken what was sent to it";
+      }
     }
   }
   return "nothing";

@@ -35,8 +35,9 @@ public:
   Request request;
   const std::vector<int> laneNumbers; ///< on the transport
 
-  /// "step 3: nothing from rank 2": what it waits for.
-  std::string waitsFor() const;
+  /// "step 3: nothing from rank 2": what it waits for. `peer`: that rank and the lane of the transport, -1 if it waits for
+  /// none.
+  std::string waitsFor(int *peer = nullptr, int *onLane = nullptr) const;
   /// Earliest time of the transport's clock at which a lane goes on; negative: none waits for a time.
   double wakeTime() const;
 

@@ -2,22 +2,17 @@
 #include "core/Progress.h"
 #include "core/Communicator.h"
 #include "transports/Clock.h"
-#include <csignal>
-#include <pthread.h>
 #include <time.h>
 
 namespace braid::runtime {
 
-ProgressThread::ProgressThread(Communicator &comm) : comm(comm) {
-  sigset_t all, before; // signals are the program's business
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this] { run(); });
-  pthread_setname_np(thread.native_handle(), "braid-progress");
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+Outcome ProgressThread::start(Exchange &exchange) {
+  return exchange.startThread("braid-progress", [this] { run(); }, thread);
 }
 
 ProgressThread::~ProgressThread() {
+  if (!thread.joinable())
+    return;
   {
     std::lock_guard<std::mutex> lock(comm.mutex);
     stop = true;

@@ -8,8 +8,8 @@
 #ifndef BRAID_RUNTIME_CORE_PROGRESS_H
 #define BRAID_RUNTIME_CORE_PROGRESS_H
 
+#include "core/Exchange.h"
 #include <condition_variable>
-#include <thread>
 
 namespace braid::runtime {
 
@@ -17,8 +17,9 @@ class Communicator;
 
 class ProgressThread {
 public:
-  explicit ProgressThread(Communicator &comm);
+  explicit ProgressThread(Communicator &comm) : comm(comm) {}
   ~ProgressThread();
+  Outcome start(Exchange &exchange);
   /// There is something to drive. The communicator's mutex is held.
   void wake();
 

@@ -1,6 +1,7 @@
 //===- Request.cpp - checks what is asked for ---------------------------------------------------------------------===//
 #include "core/Request.h"
 #include "core/Defaults.h"
+#include "core/Options.h"
 #include "reduce/Reduce.h"
 #include <algorithm>
 #include <cstring>
@@ -349,11 +350,9 @@ struct Reader {
 
 Outcome readRequest(const braid_op_options &given, int me, int ranks, Request &request) {
   constexpr size_t oldest = offsetof(braid_op_options, name);
-  if (given.size < oldest)
-    return {BRAID_INVALID, "braid_op_options: expected its size in the first member, at least " +
-                               std::to_string(oldest) + ", got " + std::to_string(given.size)};
-  braid_op_options options = {};
-  std::memcpy(&options, &given, std::min(given.size, sizeof options));
+  braid_op_options options;
+  if (Outcome done = readOptions(given, oldest, "braid_op_options", options); !done)
+    return done;
   request.me = me;
   request.ranks = ranks;
   return Reader{options, request, {}}.read();

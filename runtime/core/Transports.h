@@ -20,6 +20,8 @@ struct TransportContext {
   double deadline = 60;     ///< seconds
   std::string profile;      ///< emulated: the fabric profile (JSON)
   uint64_t seed = 0;        ///< emulated: of all draws
+  uint64_t job = 0;         ///< emulated: whose draws apply; 0: BRAID_EMULATED_JOB
+  std::string clock = {};   ///< emulated: "wall" or "virtual"; empty: BRAID_EMULATED_CLOCK
 
   int size() const { return int(members.size()); }
 };

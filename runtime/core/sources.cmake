@@ -3,12 +3,14 @@ set(BRAID_RT_CORE_SOURCES
   core/Communicator.cpp
   core/Completion.cpp
   core/Defaults.cpp
+  core/Exchange.cpp
   core/InProcessExchange.cpp
   core/Operation.cpp
   core/PartPlanner.cpp
   core/Plan.cpp
   core/Progress.cpp
   core/Request.cpp
+  core/SystemError.cpp
   core/Transports.cpp
   core/Version.cpp
   core/ZeroCopy.cpp)

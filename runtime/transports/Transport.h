@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace braid::runtime {
 
@@ -63,6 +64,9 @@ public:
   /// The oldest message from `peer` on `lane` that was not accepted yet, if it is there.
   virtual bool peek(int peer, int lane, Message &message) = 0;
   virtual void accept(int peer, int lane) = 0;
+  /// Whether `peer` has left in good order (its communicator is destroyed), so that on this lane nothing comes from it that
+  /// peek does not show, and nothing that it has not accepted yet will be. False if that is not known yet.
+  virtual bool left(int peer, int lane) { return false; }
 
   virtual void progress() = 0;
   /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
@@ -75,6 +79,9 @@ public:
   /// Tells all peers, at once and without waiting for them, that this rank gives up; their fault() is then Aborted.
   virtual void abort(const std::string &why) = 0;
   virtual TransportCounters counters() const = 0;
+  /// The host of each rank, any numbers, where the transport knows better than the exchange of host identities (emulated);
+  /// else empty.
+  virtual std::vector<int> hosts() const { return {}; }
 
   /// The time that this rank lives in; null: the machine's.
   virtual Clock *clock() { return nullptr; }

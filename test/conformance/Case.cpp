@@ -120,6 +120,33 @@ bool Space::make(const std::vector<int> &choice, Case &out) const {
   return true;
 }
 
+std::vector<Case> Space::product(uint64_t seed) const {
+  std::vector<Case> cases;
+  uint64_t index = 0;
+  for (int carrier = 0; carrier < values(Carrier); ++carrier)
+    for (int ranks = 0; ranks < values(Ranks); ++ranks)
+      for (int way = 0; way < values(Way); ++way)
+        for (int size = 0; size < values(Size); ++size) {
+          std::mt19937_64 random(seed * 1000003 + index++);
+          Case made;
+          for (int tries = 200; tries >= 0; --tries) { // the last one: first values, which go together with everything
+            std::vector<int> choice(dimensions, 0);
+            for (int d = 0; d < dimensions && tries; ++d)
+              choice[size_t(d)] = int(random() % uint64_t(values(d)));
+            choice[Carrier] = carrier;
+            choice[Ranks] = ranks;
+            choice[Way] = way;
+            choice[Size] = size;
+            if (!make(choice, made))
+              continue;
+            made.root = int(random() % uint64_t(made.ranks));
+            cases.push_back(made);
+            break;
+          }
+        }
+  return cases;
+}
+
 std::vector<Case> Space::allPairs(uint64_t seed) const {
   // covered[pair of dimensions][value][value]
   std::vector<std::vector<char>> covered(size_t(dimensions) * dimensions);

@@ -47,7 +47,10 @@ public:
 
   /// Choices such that each pair of values of two dimensions that can occur together does so.
   std::vector<Case> allPairs(uint64_t seed) const;
-  /// Every combination, one call each.
+  /// Every collective by every algorithm on every transport, number of ranks and size; the other dimensions are drawn, for
+  /// each combination others, the same for one seed. In the order of transports and ranks.
+  std::vector<Case> product(uint64_t seed) const;
+  /// Every combination of all dimensions, one call each.
   template <typename Body> void each(Body body) const {
     std::vector<int> choice(dimensions, 0);
     for (;;) {

@@ -1,20 +1,25 @@
 //===- Main.cpp - the conformance suite ---------------------------------------------------------------------------------===//
 //
 //   conformance [--seed N]        a covering array: all pairs of values of all dimensions (Case.h)
-//   conformance --full            every combination
+//   conformance --full            every collective x algorithm x transport x ranks x size, the rest drawn; every root
+//   conformance --exhaustive      every combination of all dimensions
+//   conformance --plant WHAT      a mistake for sanitizers (Plant.h)
 //   conformance --processes       a slice on ranks that are processes, by the same covering array
 //   conformance --control         broken algorithms, each of which the suite must reject
 //   conformance --steady N        N small collectives on two processes: memory, descriptors and time must not grow; with
 //                                 --control a leak is planted, which must be seen
 //   options: --profile FILE       of the emulated fabric (braid-sim emit-profile), for emulated+ transports; % in the name
 //                                 stands for the number of ranks
-//            --transports a,b     default: all of this build, and with a profile emulated+shm    --ranks A-B    default: 1-9    --every K    each K-th case
+//            --transports a,b     default: all of this build, and with a profile emulated+shm
+//            --ranks A-B          default: 1-9
+//            --every K            each K-th case    --shard I/N    the I-th of N equal parts, from 0    --from K    go on there
 //
 // Each case is checked against a serial reference with guard bytes; results that must be equal on all ranks are compared
 // byte for byte; rooted operations run with every root (large ones with one). The last line is the figure.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Transports.h"
 #include "test/conformance/Check.h"
+#include "test/conformance/Plant.h"
 #include "test/conformance/Processes.h"
 #include "test/conformance/Ranks.h"
 #include "test/conformance/Steady.h"
@@ -30,10 +35,11 @@ namespace {
 
 struct Settings {
   uint64_t seed = 1;
-  bool full = false, processes = false, control = false, verbose = false;
+  bool full = false, exhaustive = false, processes = false, control = false, verbose = false;
   std::vector<std::string> transports; ///< empty: all
-  int fewest = 1, most = 9, every = 1;
-  long steady = 0;
+  int fewest = 1, most = 9, every = 1, shard = 0, shards = 1;
+  long steady = 0, from = 0;
+  std::string plant;
 };
 
 std::string profile; ///< of the emulated fabric; % stands for the number of ranks
@@ -120,8 +126,8 @@ std::string runOnProcesses(const Case &one) {
 }
 
 /// The case with each root that is to be run.
-std::vector<Case> withRoots(const Case &one) {
-  if (!one.rooted() || one.count > 20000)
+std::vector<Case> withRoots(const Case &one, bool large) {
+  if (!one.rooted() || (one.count > 20000 && !large))
     return {one};
   std::vector<Case> all;
   for (int root = 0; root < one.ranks; ++root) {
@@ -216,6 +222,8 @@ bool read(int argc, char **argv, Settings &settings) {
     std::string word = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
     if (word == "--full")
       settings.full = true;
+    else if (word == "--exhaustive")
+      settings.exhaustive = true;
     else if (word == "--processes")
       settings.processes = true;
     else if (word == "--control")
@@ -228,12 +236,20 @@ bool read(int argc, char **argv, Settings &settings) {
       settings.seed = std::stoull(value);
     else if (word == "--every")
       settings.every = std::max(1, std::atoi(value.c_str()));
+    else if (word == "--from")
+      settings.from = std::atol(value.c_str());
+    else if (word == "--plant")
+      settings.plant = value;
     else if (word == "--profile")
       profile = value;
     else if (word == "--steady")
       settings.steady = std::atol(value.c_str());
     else if (word == "--ranks") {
       if (std::sscanf(value.c_str(), "%d-%d", &settings.fewest, &settings.most) != 2)
+        return false;
+    } else if (word == "--shard") {
+      if (std::sscanf(value.c_str(), "%d/%d", &settings.shard, &settings.shards) != 2 || settings.shard < 0 ||
+          settings.shard >= settings.shards)
         return false;
     } else if (word == "--transports") {
       for (size_t at = 0; at <= value.size();) {
@@ -253,8 +269,9 @@ int main(int argc, char **argv) {
   Settings settings;
   if (!read(argc, argv, settings)) {
     std::fprintf(stderr,
-                 "usage: conformance [--seed N] [--full] [--processes] [--control] [--verbose]\n"
-                 "                   [--transports a,b] [--profile FILE] [--ranks A-B] [--every K] [--steady N]\n");
+                 "usage: conformance [--seed N] [--full | --exhaustive] [--processes] [--control] [--verbose]\n"
+                 "                   [--transports a,b] [--profile FILE] [--ranks A-B] [--every K] [--shard I/N]\n"
+                 "                   [--from K] [--steady N] [--plant race|bounds]\n");
     return 2;
   }
   if (settings.transports.empty()) {
@@ -270,15 +287,28 @@ int main(int argc, char **argv) {
   }
   if (settings.control)
     return control();
+  if (!settings.plant.empty()) {
+    std::string problem = plant(settings.plant);
+    std::fprintf(stderr, "%s\n", problem.empty() ? "nobody has seen the mistake" : problem.c_str());
+    return 0;
+  }
   auto begin = std::chrono::steady_clock::now();
   Space space(settings.transports, settings.fewest, settings.most);
   int64_t cases = 0, runs = 0, failures = 0;
   Runner runner;
   std::map<std::string, int64_t> perTransport;
+  auto reported = begin;
   auto handle = [&](const Case &one) {
-    if (cases++ % settings.every)
+    int64_t number = cases++;
+    if (number < settings.from || number % settings.every ||
+        number / settings.every % settings.shards != settings.shard)
       return;
-    for (const Case &each : withRoots(one)) {
+    if (auto now = std::chrono::steady_clock::now(); now - reported > std::chrono::seconds(30)) {
+      reported = now; // where to go on
+      std::fprintf(stderr, "case %lld, %lld runs, %lld failures\n", (long long)number, (long long)runs,
+                   (long long)failures);
+    }
+    for (const Case &each : withRoots(one, settings.full)) {
       ++runs;
       ++perTransport[each.transport];
       if (settings.verbose) {
@@ -293,8 +323,11 @@ int main(int argc, char **argv) {
       std::fflush(stdout);
     }
   };
-  if (settings.full) {
+  if (settings.exhaustive) {
     space.each(handle);
+  } else if (settings.full) {
+    for (const Case &one : space.product(settings.seed))
+      handle(one);
   } else {
     std::vector<Case> all = space.allPairs(settings.seed);
     std::multimap<std::pair<std::string, int>, const Case *> sorted; // one communicator for many cases
@@ -307,8 +340,12 @@ int main(int argc, char **argv) {
   std::string carriers;
   for (auto &[name, count] : perTransport)
     carriers += (carriers.empty() ? "" : ", ") + name + " " + std::to_string(count);
-  std::printf("%lld runs (%s) of %s%s, seed %llu: %lld failures, %.0f s\n", (long long)runs, carriers.c_str(),
-              settings.full ? "the full product" : "all pairs", settings.processes ? " on processes" : "",
-              (unsigned long long)settings.seed, (long long)failures, seconds);
+  std::printf("%lld runs (%s) of %lld cases, %s%s, seed %llu: %lld failures, %.0f s\n", (long long)runs,
+              carriers.c_str(), (long long)cases,
+              settings.exhaustive ? "all dimensions"
+              : settings.full     ? "the full product"
+                                  : "all pairs",
+              settings.processes ? " on processes" : "", (unsigned long long)settings.seed, (long long)failures,
+              seconds);
   return failures ? 1 : 0;
 }

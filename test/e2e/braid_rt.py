@@ -68,8 +68,11 @@ class Comm:
                                                      c.byref(comm)))
         return Comm(self.runtime, comm)
 
-    def all_reduce(self, count):
-        return Op(self, count)
+    def all_reduce(self, count, algorithm=None):
+        return Op(self, count, algorithm)
+
+    def abort(self, why):
+        self.runtime.must(self.lib.braid_comm_abort(self.handle, why.encode()))
 
     def destroy(self):
         self.runtime.must(self.lib.braid_comm_destroy(self.handle))
@@ -78,12 +81,13 @@ class Comm:
 class Op:
     """An all_reduce (sum) of `count` 64-bit integers, in place."""
 
-    def __init__(self, comm, count):
+    def __init__(self, comm, count, algorithm=None):
         self.comm, self.values = comm, (c.c_int64 * max(count, 1))()
         at = c.cast(self.values, c.c_void_p)
         self.buffer = Buffer(at, at, count, count)
         options = OpOptions(size=c.sizeof(OpOptions), collective=ALL_REDUCE, type=I64, reduction=SUM, tensors=1,
-                            buffers=c.pointer(self.buffer), name=b"sum")
+                            buffers=c.pointer(self.buffer), name=b"sum",
+                            algorithm=algorithm.encode() if algorithm else None)
         self.handle = c.c_void_p()
         comm.runtime.must(comm.lib.braid_op_plan(comm.handle, c.byref(options), c.byref(self.handle)))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranks from other launchers: their environment variables, and mpirun itself where it is installed."""
+"""Ranks from other launchers: their environment variables, and the MPIs' own where they are installed."""
 import os
 import secrets
 import shutil
@@ -84,20 +84,30 @@ def contradictions():
             expect(job.end() == 1 and words in job.text(), job.text())
 
 
-@check
-def mpirun():
-    program = shutil.which("mpirun")
-    if not program:
-        return "skipped: mpirun is not installed (apt-get install openmpi-bin)"
-    kind = "Open MPI" if os.path.exists("/usr/bin/mpirun.openmpi") else "PMI"
+def mpi(program, kind, *options):
+    """Three ranks under an MPI's own launcher."""
+    where = shutil.which(program)
+    if not where:
+        return f"skipped: {program} is not installed"
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.getuid() == 0 else {}
-    more = ["--oversubscribe"] if kind == "Open MPI" else []
-    with Job(program, *more, "-n", 3, PYTHON, PROGRAM, "sum",
-             env={"BRAID_JOB_SECRET": secrets.token_hex(16), "BRAID_LOG": "info", **root}) as job:
-        expect(job.end(60) == 0, job.text())
-        expect_sums([l for l in job.out if "sum" in l], 3)
-        expect(job.text().count(f"({kind}, ") == 3, job.text())
+    for transport in ("shm", "tcp"):
+        with Job(where, *options, "-n", 3, PYTHON, PROGRAM, "sum", transport,
+                 env={"BRAID_JOB_SECRET": secrets.token_hex(16), "BRAID_LOG": "info", **root}) as job:
+            expect(job.end(60) == 0, job.text())
+            expect_sums([l for l in job.out if "sum" in l], 3)
+            expect(job.text().count(f"({kind}, ") == 3, job.text())
+            job.nothing_left()
     return kind
+
+
+@check
+def open_mpi():
+    return mpi("mpirun.openmpi", "Open MPI", "--oversubscribe")
+
+
+@check
+def mpich():
+    return mpi("mpiexec.hydra", "PMI") if shutil.which("mpiexec.hydra") else mpi("mpiexec.mpich", "PMI")
 
 
 main(__file__)

@@ -5,10 +5,11 @@ import re
 import secrets
 import signal
 import socket
+import subprocess
 import time
 
 from harness import check, expect, main
-from launching import PROGRAM, PYTHON, Job, free_port, launch, run, until
+from launching import PROGRAM, PYTHON, Job, free_port, launch, run, sums, until
 
 DEADLINE = 1.0  # seconds from a death to the errors of all survivors
 
@@ -151,12 +152,117 @@ def nobody_comes():
 
 
 @check
-def out_of_descriptors():
-    """A rank that can open nothing more says so, and nobody hangs."""
-    text = f"[ $BRAID_RANK = 1 ] && ulimit -n 6; exec {PYTHON} {PROGRAM} sum tcp"
+def several_ranks_and_both_launchers_killed_together():
+    """Two ranks at one moment: the others name one of them. Everything but one rank at one moment: nothing is left."""
+    with launch("-n", 4, "--on-failure=keep", "--", PYTHON, PROGRAM, "leaver", "tcp", 9, "never") as job:
+        pids = until(lambda: ranks_of(job, 4), job.text)
+        began = time.time()
+        for rank in (1, 3):
+            os.kill(pids[rank], signal.SIGKILL)
+        until(lambda: sum(": status 3" in l for l in job.out) == 2, job.text)
+        for line in (l for l in job.out if ": status 3" in l):
+            expect(re.search(r"rank [13] died", line) and float(re.search(r" at ([\d.]+): ", line)[1]) - began < DEADLINE, line)
+        job.end()
+        job.nothing_left()
+    with launch("-n", 4, "--", PYTHON, PROGRAM, "leaver", "shm", 9, "never") as job:
+        pids = until(lambda: ranks_of(job, 4), job.text)
+        launcher = int(open(f"/proc/{pids[0]}/stat").read().rsplit(")", 1)[1].split()[1])
+        for pid in (pids[2], launcher, job.process.pid):  # each may take the ones before it along
+            os.kill(pid, signal.SIGKILL)
+        job.end()
+        job.nothing_left(2)
+
+
+def ranks_of(job, count):
+    """The processes of the ranks once all of them are in flight."""
+    if sum("ready" in l for l in job.out) < count:
+        return None
+    found = {}
+    for pid in job.processes():
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            for entry in file.read().split(b"\0"):
+                if entry.startswith(b"BRAID_RANK="):
+                    found[int(entry[11:])] = pid
+    return found if len(found) == count else None
+
+
+@check
+def who_has_left_is_missed_at_once():
+    """A rank that destroyed its communicator, or ended well, while the others want something of it."""
+    worst = 0.0
+    for transport in ("shm", "tcp"):
+        for how in ("destroy", "exit"):
+            with launch("-n", 3, "--on-failure=keep", "--grace=0.2", "--", PYTHON, PROGRAM, "leaver", transport, 1, how) as job:
+                until(lambda: sum(": status " in l for l in job.out) == 2, job.text)
+                worst = max(worst, judge(job, 3, 1, "status (3|5) .*rank 1 has left", DEADLINE))
+                job.process.send_signal(signal.SIGTERM)
+                job.end()
+                job.nothing_left()
+    return f"2 transports x destroyed, ended; known within {worst:.3f} s"
+
+
+@check
+def the_launcher_tells_who_waits_for_somebody_else():
+    """The failure of a rank outside a communicator ends a wait inside: over queues, and over sockets."""
+    for wrapper in ([], ["prlimit", "--msgqueue=0"]):
+        for transport in ("shm", "tcp"):
+            with Job(*wrapper, "braid-launch", "-n", 3, "--", PYTHON, PROGRAM, "outsider", transport) as job:
+                status = job.end()
+                expect(status in (3, 5), f"{status}\n{job.text()}")
+                line = job.wait_for("rank 1: status ")
+                expect("status 5" in line and "the launcher says: rank 2 ended with exit status 5" in line, line)
+                late = float(re.search(r" at ([\d.]+): ", line)[1]) - float(job.wait_for("victim at ").split()[-1])
+                expect(late < DEADLINE, f"{late:.3f} s\n{job.text()}")
+                job.nothing_left()
+
+
+@check
+def an_abort_overtakes_a_full_queue():
+    with launch("-n", 3, "--verbose", "--", PYTHON, PROGRAM, "abort", "shm", 1) as job:
+        job.end()
+        said = [l for l in job.err if l.startswith("braid-launch: rank 1") and ("not urgent" in l or "gives up" in l)]
+        expect(len(said) == 8 and "rank 1 gives up: rank 1: it is enough" in said[0], job.text())
+        for rank in (0, 2):
+            line = job.wait_for(f"rank {rank}: status 5")
+            expect("rank 1" in line and "it is enough" in line, line)
+        job.nothing_left()
+    with Job("prlimit", "--msgqueue=0", "braid-launch", "-n", 3, "--", PYTHON, PROGRAM, "abort", "tcp", 1) as job:
+        job.end()
+        expect("braid-launch: rank 1 gives up: rank 1: it is enough" in job.err, job.text())
+
+
+@check
+def out_of_descriptors_files_and_memory():
+    """A rank that is refused something in set-up says what, and which limit; all of them know at once, and by name."""
+    worst = 0.0
+    for transport, what, words in (("tcp", "descriptors", "Too many open files .*ulimit -n"),
+                                   ("shm", "descriptors", "Too many open files .*ulimit -n"),
+                                   ("shm", "file", "File too large .*1048576 bytes.*ulimit -f"),
+                                   ("shm", "memory", "Cannot allocate memory .*ulimit -v")):
+        with launch("-n", 3, "--on-failure=keep", "--", PYTHON, PROGRAM, "cramped", transport, 1, what) as job:
+            expect(job.end() == 3, job.text())
+            for rank in range(3):
+                line = job.wait_for(f"rank {rank}: status ")
+                expect(re.search(r"status [67] .*" + ("" if rank == 1 else ".*rank 1: ") + ".*" + words, line), line)
+                worst = max(worst, float(re.search(r" after ([\d.]+) s", line)[1]))
+            job.nothing_left()
+    expect(worst < DEADLINE, f"{worst:.3f} s")
+    text = f"[ $BRAID_RANK = 1 ] && ulimit -n 6; exec {PYTHON} {PROGRAM} sum tcp"  # nothing can be opened at all
     status, job = run("-n", 3, "--", "sh", "-c", text, env={"TEST_DEADLINE": "2"})
-    expect(status not in (0, 124) and "rank 1 " in job.text(), f"{status}\n{job.text()}")
-    return next(l for l in job.err if l.startswith("braid-launch: rank"))[:160]
+    expect(status not in (0, 124) and "ulimit -n" in job.text(), f"{status}\n{job.text()}")
+    return f"tcp and shm, descriptors, file size, address space; known within {worst:.3f} s"
+
+
+@check
+def a_full_dev_shm_does_not_matter():
+    """Nothing of ours lies there: memory is anonymous."""
+    fill = "mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero > /dev/shm/full; "
+    wrapper = ["unshare", "-m", "sh", "-c"]
+    if subprocess.run([*wrapper, fill + "exec true"], capture_output=True).returncode:
+        return "skipped: no mount namespace can be made here"
+    with Job(*wrapper, fill + 'exec "$@"', "-", "braid-launch", "-n", 3, "--", PYTHON, PROGRAM, "sum", "shm") as job:
+        expect(job.end() == 0, job.text())
+        sums(job, 3)
 
 
 main(__file__)

@@ -26,6 +26,13 @@ def ranks_meet_and_add():
 
 
 @check
+def programs_follow_on_each_other():
+    """A rank may have ended its first program, and the next one begun it, before the others have."""
+    status, job = run("-n", 3, "--", *script(f"for i in 1 2 3; do {PYTHON} {PROGRAM} sum || exit 1; done"))
+    expect(status == 0 and len(job.out) == 9 and all(l.endswith("sum 6") for l in job.out), job.text())
+
+
+@check
 def who_am_i_is_in_the_log():
     status, job = run("-n", 2, "--", PYTHON, PROGRAM, "sum", env={"BRAID_LOG": "info"})
     lines = [l for l in job.err if l.startswith("braid: rank ")]
@@ -167,8 +174,8 @@ if word == "mq":
     data = buffer.raw[:size]
 else:
     data = os.read(fd, 512)
-kind, who = struct.unpack("<Bi", data[:5])
-os.write(1, f"{word}: kind {kind} rank {who}: {data[5:].decode()}\n".encode())
+kind, who, scope = struct.unpack("<BiQ", data[:13])
+os.write(1, f"{word}: kind {kind} rank {who}: {data[13:].decode()}\n".encode())
 """
 
 
@@ -252,6 +259,8 @@ def threads_stay_inside_the_mask():
             expect(job.end(90) == 0, job.text())
             masks = [l for l in job.out if l.startswith("mask ")]
             expect(len(masks) >= count and set(masks) == {"mask 0"}, f"{count} ranks: {masks}")
+            driven = sum("braid-progress" in l for l in job.out)
+            expect(driven == count, f"{driven} of {count} ranks have a progress thread, expected all\n{job.text()}")
             expect(sum("threads on processors 0 of 0" in l for l in job.err) == count, job.text())
     with Job("taskset", "-c", "0", "braid-launch", "-n", 2, "--", PYTHON, PROGRAM, "sum",
              env={"BRAID_LOG": "info", "BRAID_AFFINITY": "off"}) as job:

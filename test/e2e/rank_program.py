@@ -4,10 +4,17 @@
   sum       joins, adds, says "rank R of N: sum S"
   fault     rank VICTIM sends SIGNAL to itself in PHASE (start, connected, flight, between); the others print how their
             call failed and when, then go on as a communicator of survivors and print its sum
-  masks     joins, adds, says the processors of each of its threads
+  masks     joins, adds, says the processors of each of its threads, the one that makes progress among them
+  cramped   a second communicator, for which rank VICTIM lacks PHASE (descriptors, file, memory): prints how the call failed
+  leaver    rank VICTIM leaves in good order (PHASE: destroy, exit), the others go on and print how their call failed
+  outsider  ranks 0 and 1 have a communicator of their own, 1 waits for 0, which does not come; 2 fails meanwhile
+  abort     rank VICTIM fills its queue to the launcher and then gives up; the others print how their call failed
+  repeated  adds 1 MiB by algorithm PHASE, 4 times
   shrink    the highest rank kills itself in flight, the others go on without it, until one is left: prints each sum
 """
+import ctypes
 import os
+import resource
 import signal
 import sys
 import time
@@ -39,11 +46,103 @@ def sum_(transport):
 def masks(transport):
     """Adds, then reads back the processors of every thread of this process while the communicator is there."""
     comm = braid_rt.Runtime().comm(transport)
-    add(comm)
+    op = comm.all_reduce(1 << 16, algorithm="ring")
+    names = lambda: [open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")]
+    for _ in range(50):  # awaited late: a thread is wanted. All ranks go on equally long
+        op.start()
+        time.sleep(0.001)
+        op.wait()
     for task in os.listdir("/proc/self/task"):
         with open(f"/proc/self/task/{task}/status") as file:
             say("mask " + next(l.split()[1] for l in file if l.startswith("Cpus_allowed_list")))
+    say("threads " + " ".join(sorted(names())))
+    op.destroy()
+    comm.destroy()
+
+
+def failed(rank, action, began=None):
+    """Runs until the runtime has an error, and says which and when."""
+    began = began or time.monotonic()
+    try:
+        action()
+    except braid_rt.Error as error:
+        say(f"rank {rank}: status {error.status} after {time.monotonic() - began:.3f} s at {time.time():.6f}: {error}")
+        sys.exit(3)
+
+
+def cramped(transport, victim, what):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    if comm.rank == victim:
+        used = max(int(fd) for fd in os.listdir("/proc/self/fd"))
+        size = int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        kind, limit = {"descriptors": (resource.RLIMIT_NOFILE, used + 1), "file": (resource.RLIMIT_FSIZE, 1 << 20),
+                       "memory": (resource.RLIMIT_AS, size + (4 << 20))}[what]
+        resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
+    failed(comm.rank, lambda: comm.subset(list(range(comm.ranks))))
+
+
+def leaver(transport, victim, how):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    op = comm.all_reduce(1 << 16)
+    for _ in range(3):
+        op.run(1)
+    if how == "never":
+        say("ready")
+        failed(comm.rank, lambda: [op.run(1) for _ in iter(int, 1)])
+    if comm.rank == victim:
+        op.destroy()
+        comm.destroy()
+        say(f"victim at {time.time():.6f}")
+        if how == "exit":
+            sys.exit(0)
+        signal.pause()
+    failed(comm.rank, lambda: op.run(1))
+
+
+def outsider(transport):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    if comm.rank == 2:
+        sys.stdin.readline()
+        time.sleep(0.2)  # not to be in time: a failure at any moment must be heard
+        say(f"victim at {time.time():.6f}")
+        sys.exit(5)
+    pair = comm.subset([0, 1])
+    if comm.rank == 0:
+        signal.pause()
+    op = pair.all_reduce(64)
+    failed(1, lambda: op.run(1))
+
+
+def abort(transport, victim):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
     add(comm)
+    if comm.rank != victim:
+        failed(comm.rank, lambda: add(comm))
+    # The launcher stands still, so that what is sent to it stays where it is.
+    word, _, out = os.environ["BRAID_CONTROL"].split(":")[:3]
+    launcher, text = int(os.environ["BRAID_LAUNCHER"].split(":")[0]), b"\x01" + b"\0" * 12 + b"not urgent"
+    os.kill(launcher, signal.SIGSTOP)
+    sent = 0
+    while word == "mq" and sent < 7:  # as many as the runtime would send
+        expect(ctypes.CDLL(None).mq_send(int(out), text, len(text), 1) == 0)
+        sent += 1
+    say(f"victim at {time.time():.6f}")
+    comm.abort("it is enough")
+    os.kill(launcher, signal.SIGCONT)
+    sys.exit(4)
+
+
+def expect(condition):
+    if not condition:
+        raise SystemExit("rank_program: expected a place in the queue")
+
+
+def repeated(transport, algorithm):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    op = comm.all_reduce(1 << 17, algorithm=algorithm)
+    totals = {op.run(comm.rank + 1) for _ in range(4)}
+    say(f"rank {comm.rank} of {comm.ranks}: sum {totals.pop() if len(totals) == 1 else totals}")
+    op.destroy()
     comm.destroy()
 
 
@@ -60,7 +159,7 @@ def fault(transport, victim, phase, number):
     try:
         comm = braid_rt.Runtime().comm(transport, DEADLINE)
         hit("connected")
-        op = comm.all_reduce(1 << 20)
+        op = comm.all_reduce(1 << 17)
         op.run(1)
         for step in range(1 << 30):
             began = time.monotonic()
@@ -106,7 +205,13 @@ def shrink(transport):
 if __name__ == "__main__":
     what, transport, victim, phase, number = (sys.argv[1:] + [None] * 5)[:5]
     transport = None if transport in (None, "auto") else transport
-    if what in ("sum", "shrink", "masks"):
-        {"sum": sum_, "shrink": shrink, "masks": masks}[what](transport)
+    if what in ("sum", "shrink", "masks", "outsider"):
+        {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider}[what](transport)
+    elif what in ("cramped", "leaver"):
+        {"cramped": cramped, "leaver": leaver}[what](transport, int(victim), phase)
+    elif what == "abort":
+        abort(transport, int(victim))
+    elif what == "repeated":
+        repeated(transport, phase)
     else:
         fault(transport, int(victim), phase, getattr(signal, number))

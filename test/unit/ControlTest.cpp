@@ -40,26 +40,33 @@ void exchange(ControlPair &pair) {
   CHECK_FALSE(rank.receive(message));
   // Fill the queue with what is not urgent.
   int sent = 0;
-  while (sent < 100000 && pair.launcher.send({ControlMessage::Progress, 1, "progress " + std::to_string(sent)}))
+  while (sent < 100000 && pair.launcher.send({ControlMessage::Progress, 1, 0, "progress " + std::to_string(sent)}))
     ++sent;
   CHECK(sent < 100000);
   CHECK(sent >= 4);
   if (pair.launcher.queues())
-    CHECK(sent == 8);
-  CHECK(pair.launcher.send({ControlMessage::Died, 2, "ended by signal 9"}));
-  CHECK(pair.launcher.send({ControlMessage::Abort, 3, "stop now"}));
+    CHECK(sent == 7);
+  CHECK(pair.launcher.send({ControlMessage::Died, 2, 0, "ended by signal 9"}));
+  CHECK(pair.launcher.send({ControlMessage::Abort, 4, 77, "a communicator"}));
+  CHECK(pair.launcher.send({ControlMessage::Abort, 3, 0, "stop now"}));
   pollfd entry = {rank.fd(), POLLIN, 0};
   CHECK(poll(&entry, 1, 0) == 1);
   // The abort overtakes.
   REQUIRE(rank.receive(message));
   if (pair.launcher.queues()) {
     CHECK(message.kind == ControlMessage::Abort);
+    CHECK(message.scope == 0);
+    REQUIRE(rank.receive(message));
+    CHECK(message.kind == ControlMessage::Abort);
+    CHECK(message.scope == 77);
     REQUIRE(rank.receive(message));
     CHECK(message.kind == ControlMessage::Died);
     CHECK(message.rank == 2);
     CHECK(message.text == "ended by signal 9");
   } else {
     CHECK(message.kind == ControlMessage::Died); // among urgent ones: in order
+    REQUIRE(rank.receive(message));
+    CHECK(message.scope == 77);
     REQUIRE(rank.receive(message));
     CHECK(message.kind == ControlMessage::Abort);
     CHECK(message.rank == 3);
@@ -71,10 +78,10 @@ void exchange(ControlPair &pair) {
   }
   CHECK_FALSE(rank.receive(message));
   // And up, with a text that is too long.
-  CHECK(rank.send({ControlMessage::Progress, 7, std::string(5000, 'x')}));
+  CHECK(rank.send({ControlMessage::Progress, 7, 0, std::string(5000, 'x')}));
   REQUIRE(pair.launcher.receive(message));
   CHECK(message.rank == 7);
-  CHECK(message.text == std::string(ControlEnd::messageSize - 5, 'x'));
+  CHECK(message.text == std::string(ControlEnd::messageSize - ControlEnd::headSize, 'x'));
 }
 
 } // namespace
@@ -100,7 +107,7 @@ TEST_CASE("where queues are refused, sockets take over and say so", "[control]")
   pair.rank = ControlEnd();
   CHECK_FALSE(pair.launcher.receive(message));
   CHECK(pair.launcher.closed());
-  CHECK_FALSE(pair.launcher.send({ControlMessage::Progress, 0, ""}));
+  CHECK_FALSE(pair.launcher.send({ControlMessage::Progress, 0, 0, ""}));
 }
 
 TEST_CASE("more ranks than the system has queues for", "[control]") {

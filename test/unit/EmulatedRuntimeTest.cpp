@@ -21,12 +21,13 @@ struct VirtualClock {
 
 /// Seconds of an all_reduce of `count` floats, the slowest rank; -1 where the sums are wrong.
 std::vector<double> emulated(const Cluster &cluster, const char *transport, const char *algorithm, int segments,
-                             size_t count, int times) {
+                             size_t count, int times, uint64_t number = 0) {
   int ranks = cluster.ranks();
   runtime::CommunicatorOptions options;
   options.transport = transport;
   options.profile = *emitProfile(cluster, packed(cluster));
   options.deadline = 20;
+  options.job = number;
   Ranks job(ranks, options);
   REQUIRE(job.failed() == "");
   std::vector<std::vector<double>> took(ranks, std::vector<double>(times, 0.0));
@@ -108,13 +109,24 @@ TEST_CASE("the runtime over an inner transport of sockets takes the same virtual
   CHECK(*std::max_element(memory.begin(), memory.end()) > *std::min_element(memory.begin(), memory.end()));
 }
 
+TEST_CASE("a job's draws are those of its number, which is an option", "[emulated][runtime]") {
+  VirtualClock virtualClock;
+  Cluster cluster = quietCluster(4, 1);
+  cluster.inter.profile = roceLike();
+  std::vector<double> first = emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 7);
+  CHECK(first == emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 7));
+  CHECK(first != emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 8));
+  setenv("BRAID_EMULATED_JOB", "8", 1); // what the program says counts
+  CHECK(first == emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 7));
+  unsetenv("BRAID_EMULATED_JOB");
+}
+
 TEST_CASE("the runtime's operations go on while a rank computes, on either clock", "[emulated][runtime]") {
   Cluster cluster = quietCluster(4, 1);
   for (bool wall : {false, true}) {
     VirtualClock virtualClock;
-    if (wall)
-      setenv("BRAID_EMULATED_CLOCK", "wall", 1);
     runtime::CommunicatorOptions options;
+    options.clock = wall ? "wall" : "";
     options.transport = "emulated+shm";
     options.profile = *emitProfile(cluster, packed(cluster));
     Ranks job(4, options);

@@ -66,6 +66,7 @@ bool Launcher::openStore() {
   }
   rendezvous = bound.text();
   server = std::make_unique<StoreServer>(std::move(listener), secret, options.ranks);
+  server->farewellsAreFinal = false;
   return true;
 }
 
@@ -143,7 +144,7 @@ void Launcher::failed(int rank, const std::string &how, int shellStatus, bool he
   } else if (options.keep) {
     say(what);
   }
-  tell({options.keep ? ControlMessage::Died : ControlMessage::Abort, rank, what}, rank);
+  tell({options.keep ? ControlMessage::Died : ControlMessage::Abort, rank, 0, what}, rank);
   if (!options.keep && phase == Running)
     end();
 }
@@ -230,7 +231,7 @@ void Launcher::listen(Rank &rank) {
   while (rank.control.launcher.receive(message)) {
     if (message.kind == ControlMessage::Abort) {
       say("rank " + std::to_string(rank.rank) + " gives up: " + message.text);
-      tell({ControlMessage::Abort, rank.rank, message.text}, rank.rank);
+      tell({ControlMessage::Abort, rank.rank, message.scope, message.text}, rank.rank);
     } else if (options.verbose) {
       say("rank " + std::to_string(rank.rank) + ": " + message.text);
     }
@@ -291,7 +292,7 @@ void Launcher::watchOthers() {
   status = std::atoi(text.c_str());
   std::string what = "on another host " + text.substr(space + 1);
   say(what + "; ending the ranks here");
-  tell({ControlMessage::Abort, -1, what}, -1);
+  tell({ControlMessage::Abort, -1, 0, what}, -1);
   if (phase == Running)
     end();
 }
@@ -339,7 +340,7 @@ void Launcher::step() {
   heard = err.flush() && heard;
   if (!heard && !status) {
     status = 128 + SIGPIPE;
-    tell({ControlMessage::Abort, -1, "nobody reads the output of braid-launch any more"}, -1);
+    tell({ControlMessage::Abort, -1, 0, "nobody reads the output of braid-launch any more"}, -1);
     if (phase == Running)
       end();
   }

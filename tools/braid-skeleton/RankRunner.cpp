@@ -1,5 +1,6 @@
 //===- RankRunner.cpp - one rank of a skeleton ------------------------------------------------------------------===//
 #include "tools/braid-skeleton/RankRunner.h"
+#include "braid/runtime/algorithms/Levels.h"
 #include <algorithm>
 #include <numeric>
 
@@ -18,6 +19,7 @@ int RankRunner::lanesNeeded(const SkeletonSchedule &schedule) {
 RankRunner::RankRunner(const SkeletonSchedule &schedule, int rank, int ranks, runtime::Transport &transport)
     : schedule(schedule), transport(transport), clock(*transport.clock()) {
   int lanes = lanesNeeded(schedule) / 2;
+  std::vector<int> hostOf = transport.hosts();
   for (const SkeletonCollective &c : schedule.collectives) {
     Operation operation;
     operation.track = c.crossesHosts ? 1 : 0;
@@ -35,6 +37,10 @@ RankRunner::RankRunner(const SkeletonSchedule &schedule, int rank, int ranks, ru
       int n = int(group.size());
       if (me == group.end() || !c.algorithm || !c.algorithm->serves(c.kind, n))
         continue;
+      options.hosts.clear();
+      for (int member : hostOf.empty() ? std::vector<int>() : group)
+        options.hosts.push_back(hostOf[size_t(member)]);
+      options.hosts = algorithms::levels(std::move(options.hosts));
       algorithms::StepProgram program = c.algorithm->program(c.kind, n, int(me - group.begin()), options);
       int64_t buffer = algorithms::bufferBytes(c.kind, n, c.bytes);
       int64_t chunks = std::max(1, program.chunks);

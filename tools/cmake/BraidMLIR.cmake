@@ -1,26 +1,11 @@
-# Finds MLIR and defines how Braid's libraries are made.
+# Finds MLIR and defines how libraries on it are made.
 #
-# braid_add_library(NAME sources...)       plain C++17, may use exceptions inside; no LLVM, no MLIR
 # braid_add_mlir_library(NAME sources...)  linked to the shared MLIR and LLVM; no exceptions; shares one precompiled header
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir) # "22" alone is rejected by its version file
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(AddLLVM) # mlir_tablegen needs it
 include(AddMLIR)
 list(APPEND LLVM_TABLEGEN_FLAGS -I ${LLVM_INCLUDE_DIRS}) # so that no folder needs include_directories, which leaks into C++
-
-set(BRAID_WARNINGS -Wall -Wextra -Wno-unused-parameter)
-
-# Every folder's public headers, in the tree and (generated .inc) in the build.
-set(BRAID_INCLUDE_DIRS)
-foreach(folder dialect cost_models passes runtime)
-  list(APPEND BRAID_INCLUDE_DIRS ${PROJECT_SOURCE_DIR}/${folder}/include ${PROJECT_BINARY_DIR}/${folder}/include)
-endforeach()
-
-function(braid_add_library name)
-  add_library(${name} STATIC ${ARGN})
-  target_include_directories(${name} PUBLIC ${BRAID_INCLUDE_DIRS})
-  target_compile_options(${name} PRIVATE ${BRAID_WARNINGS})
-endfunction()
 
 function(braid_use_mlir name)
   target_include_directories(${name} PUBLIC ${BRAID_INCLUDE_DIRS})

@@ -176,6 +176,19 @@ void EmulatedTransport::accept(int peer, int lane) {
   emulation->accept(*here.in);
 }
 
+/// A message whose bytes are here is still to come.
+bool EmulatedTransport::left(int peer, int lane) {
+  Message message;
+  return inner->left(peer, lane) && !inner->peek(peer, lane, message);
+}
+
+std::vector<int> EmulatedTransport::hosts() const {
+  std::vector<int> all;
+  for (int member : members)
+    all.push_back(emulation->profile.host[size_t(member)]);
+  return all;
+}
+
 void EmulatedTransport::progress() { pump(); }
 
 /// What the inner transport still has to say (that a message was accepted) is said before this rank sleeps: a peer that is told so

@@ -52,6 +52,7 @@ public:
   uint64_t accepted(int peer, int lane) override;
   bool peek(int peer, int lane, Message &message) override;
   void accept(int peer, int lane) override;
+  bool left(int peer, int lane) override;
   void progress() override;
   void idle(unsigned spins) override;
   bool park(bool prepare) override;
@@ -60,6 +61,7 @@ public:
   bool reachable(const void *data, size_t bytes) const override { return inner->reachable(data, bytes); }
   TransportCounters counters() const override { return inner->counters(); }
   Clock *clock() override { return this; }
+  std::vector<int> hosts() const override;
   void mark(int lane, uint64_t step, uint64_t operation) override;
 
 private:

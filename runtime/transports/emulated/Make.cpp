@@ -4,8 +4,8 @@
 // it in a table of this process. Its memory is an anonymous file (memfd) of the first rank, which the others open through /proc:
 // it has no name that could be left behind.
 //
-// From the environment: BRAID_EMULATED_CLOCK (wall, the default, or virtual), BRAID_EMULATED_JOB (the number of the job whose
-// draws apply, 0).
+// The options `clock` (wall, the default, or virtual) and `job` (the number of the job whose draws apply) come from the
+// environment, BRAID_EMULATED_CLOCK and BRAID_EMULATED_JOB, where the program has not set them.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Transports.h"
 #include "transports/emulated/Emulated.h"
@@ -53,13 +53,14 @@ Outcome readSettings(const TransportContext &context, EmulatedProfile &profile, 
   if (!error.empty())
     return {BRAID_INVALID, "emulated: profile: " + error};
   const char *clock = std::getenv("BRAID_EMULATED_CLOCK");
-  std::string named = clock && *clock ? clock : "wall";
+  std::string named = !context.clock.empty() ? context.clock : clock && *clock ? clock : "wall";
   if (named != "wall" && named != "virtual")
-    return {BRAID_INVALID, "BRAID_EMULATED_CLOCK: expected wall or virtual, got '" + named + "'"};
+    return {BRAID_INVALID, std::string(context.clock.empty() ? "BRAID_EMULATED_CLOCK" : "clock") +
+                               ": expected wall or virtual, got '" + named + "'"};
   options.time = named == "wall" ? EmulatedTime::Wall : EmulatedTime::Virtual;
   options.seed = context.seed ? context.seed : 1;
   const char *number = std::getenv("BRAID_EMULATED_JOB");
-  job = number ? std::strtoull(number, nullptr, 10) : 0;
+  job = context.job ? context.job : number ? std::strtoull(number, nullptr, 10) : 0;
   return {};
 }
 

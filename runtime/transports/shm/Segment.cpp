@@ -13,9 +13,8 @@ namespace braid::runtime::shm {
 
 namespace {
 
-Outcome systemError(const std::string &what) {
-  return {errno == ENOMEM || errno == ENOSPC ? BRAID_OUT_OF_MEMORY : BRAID_SYSTEM,
-          "shared memory: " + what + ": " + std::strerror(errno)};
+Outcome systemError(const std::string &what, int error = errno) {
+  return systemOutcome("shared memory: " + what, error);
 }
 
 /// Segments owned by this process, by token: ranks that are threads share the owner's mapping.
@@ -79,27 +78,35 @@ char *Mapping::mapExtent(uint32_t index) {
 }
 
 Outcome Segment::create(int ranks, std::unique_ptr<Segment> &segment) {
+  size_t bytes = controlBytes(ranks);
+  // Of each peer the memory and the process; the own memory, and one to watch them all.
+  if (Outcome room = roomForDescriptors(2 * size_t(ranks), "shared memory of " + std::to_string(ranks) + " ranks");
+      !room)
+    return room;
+  if (Outcome room = roomForFile(bytes, "shared memory"); !room)
+    return room;
   int fd = memfd_create("braid", MFD_CLOEXEC);
   if (fd < 0)
     return systemError("cannot make a memory file");
-  size_t bytes = controlBytes(ranks);
-  if (ftruncate(fd, off_t(bytes)) != 0 || posix_fallocate(fd, 0, off_t(queuesAt)) != 0) {
-    Outcome failed = systemError("cannot size a memory file to " + std::to_string(bytes) + " bytes");
+  int error = ftruncate(fd, off_t(bytes)) != 0 ? errno : posix_fallocate(fd, 0, off_t(queuesAt)); // says it itself
+  if (error) {
+    Outcome failed = systemError("cannot size a memory file to " + std::to_string(bytes) + " bytes", error);
     ::close(fd);
     return failed;
   }
-  segment.reset(new Segment());
-  Outcome mapped = Mapping::open(fd, ranks, segment->mapping);
+  std::unique_ptr<Segment> made(new Segment());
+  Outcome mapped = Mapping::open(fd, ranks, made->mapping);
   if (!mapped)
     return mapped;
-  segment->end = bytes;
-  if (getrandom(&segment->identity, sizeof segment->identity, 0) != sizeof segment->identity)
+  made->end = bytes;
+  if (getrandom(&made->identity, sizeof made->identity, 0) != sizeof made->identity)
     return systemError("no random number");
-  Control &control = segment->mapping->control();
-  control.token = segment->identity;
+  Control &control = made->mapping->control();
+  control.token = made->identity;
   control.magic = magic;
   std::lock_guard<std::mutex> lock(ownMutex);
-  own()[segment->identity] = segment->mapping;
+  own()[made->identity] = made->mapping;
+  segment = std::move(made);
   return {};
 }
 
@@ -127,10 +134,11 @@ Outcome Segment::attach(const std::string &address, int ranks, std::shared_ptr<M
   }
   std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd);
   int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (opened < 0 && errno == ENOENT)
+    return {BRAID_PEER_DIED, "shared memory: cannot open " + path + ": " + std::strerror(errno) +
+                                 " (the process ended, or is in another pid namespace)"};
   if (opened < 0)
-    return {errno == ENOENT ? BRAID_PEER_DIED : BRAID_SYSTEM,
-            "shared memory: cannot open " + path + ": " + std::strerror(errno) +
-                (errno == ENOENT ? " (the process ended, or is in another pid namespace)" : "")};
+    return systemError("cannot open " + path);
   Outcome mapped = Mapping::open(opened, ranks, mapping);
   if (!mapped)
     return mapped;
@@ -151,7 +159,7 @@ bool Segment::grow(size_t bytes) {
     return false;
   uint32_t index = uint32_t(extents.size());
   end = roundUp(end, largePage);
-  if (ftruncate(mapping->descriptor(), off_t(end + size)) != 0)
+  if (!roomForFile(end + size, "") || ftruncate(mapping->descriptor(), off_t(end + size)) != 0)
     return false;
   Extent &extent = mapping->control().extents[index];
   extent.at.store(end, std::memory_order_release);

@@ -2,7 +2,7 @@
 #ifndef BRAID_RUNTIME_TRANSPORTS_SHM_SEGMENT_H
 #define BRAID_RUNTIME_TRANSPORTS_SHM_SEGMENT_H
 
-#include "core/Outcome.h"
+#include "core/SystemError.h"
 #include "transports/shm/Layout.h"
 #include <map>
 #include <memory>

@@ -80,29 +80,17 @@ public:
   }
 
   Outcome connect(const TransportContext &context) {
-    Outcome done = Segment::create(ranks, segment);
-    if (!done)
-      return done;
+    // A rank that gets no memory still takes part in the exchange, so that the others learn of it at once.
+    Outcome own = Segment::create(ranks, segment);
     std::vector<std::string> addresses;
-    done = context.exchange.allgather(context.key + "/shm", context.members, segment->address(), context.deadline,
-                                      addresses);
-    if (!done)
-      return done;
-    peers.resize(ranks);
-    pidfds.assign(ranks, -1);
-    epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (epoll < 0)
-      return {BRAID_SYSTEM, std::string("shared memory: epoll_create1: ") + std::strerror(errno)};
-    for (int peer = 0; peer < ranks; ++peer) {
-      int pid = 0;
-      done = Segment::attach(addresses[peer], ranks, peers[peer], pid);
-      if (done && pid != int(getpid()))
-        done = watch(peer, pid);
-      if (!done)
-        return {done.status, "rank " + std::to_string(peer) + ": " + done.text};
-    }
+    Outcome done = context.exchange.allgather(context.key + "/shm", context.members, own ? segment->address() : "",
+                                              context.deadline, addresses);
+    if (own && done)
+      own = attach(addresses);
     // Nobody leaves before all have attached: a descriptor in /proc is gone with its process.
-    return context.exchange.barrier(context.key + "/shm/attached", context.members, context.deadline);
+    return done  ? context.exchange.agree(context.key + "/shm/attached", context.members, own, context.deadline)
+           : own ? done
+                 : own;
   }
 
   const char *name() const override { return "shm"; }
@@ -190,6 +178,11 @@ public:
     ring(*peers[peer]);
   }
 
+  bool left(int peer, int laneIndex) override {
+    Message message;
+    return peers[peer]->control().closed.load(std::memory_order_acquire) && !peek(peer, laneIndex, message);
+  }
+
   void progress() override {}
 
   void idle(unsigned spins) override {
@@ -260,6 +253,25 @@ public:
   TransportCounters counters() const override { return count; }
 
 private:
+  Outcome attach(const std::vector<std::string> &addresses) {
+    peers.resize(ranks);
+    pidfds.assign(ranks, -1);
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0)
+      return systemOutcome("shared memory: epoll_create1");
+    for (int peer = 0; peer < ranks; ++peer) {
+      if (addresses[peer].empty()) // it tells why when all have met
+        continue;
+      int pid = 0;
+      Outcome done = Segment::attach(addresses[peer], ranks, peers[peer], pid);
+      if (done && pid != int(getpid()))
+        done = watch(peer, pid);
+      if (!done)
+        return {done.status, "rank " + std::to_string(peer) + ": " + done.text};
+    }
+    return {};
+  }
+
   LaneState &stateOf(int index) {
     LaneState &state = lane[size_t(index)];
     if (state.send.empty()) {
@@ -333,8 +345,8 @@ private:
     event.events = EPOLLIN;
     event.data.u32 = uint32_t(peer);
     if (pidfds[peer] < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pidfds[peer], &event) != 0)
-      return {errno == ESRCH ? BRAID_PEER_DIED : BRAID_SYSTEM,
-              "shared memory: cannot watch process " + std::to_string(pid) + ": " + std::strerror(errno)};
+      return errno == ESRCH ? Outcome(BRAID_PEER_DIED, "shared memory: process " + std::to_string(pid) + " has ended")
+                            : systemOutcome("shared memory: cannot watch process " + std::to_string(pid));
     return {};
   }
 

@@ -270,13 +270,6 @@ void Connection::bye() {
   send();
 }
 
-bool Connection::starved() const {
-  bool unsent = false;
-  for (const Outgoing &one : out)
-    unsent = unsent || one.frame.kind == Frame::Data;
-  return now == Left && (wanted || unsent);
-}
-
 bool Connection::drained() const {
   int left = 0;
   return now == Lost || now == Broken || ioctl(socket.fd(), SIOCOUTQ, &left) != 0 || left == 0;

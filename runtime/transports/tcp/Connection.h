@@ -36,8 +36,6 @@ public:
   };
   State state() const { return now; }
   const std::string &reason() const { return why; }
-  /// Something is wanted that a peer that has left will never do.
-  bool starved() const;
   bool sending() const { return !out.empty() && now == Open; }
   bool drained() const; ///< everything sent has arrived at the peer's host, or never will
   void finishSending(); ///< no more goes out; the peer sees the end behind the last byte

@@ -15,6 +15,7 @@ namespace braid::runtime::tcp {
 namespace {
 
 constexpr uint64_t meshTopic = 2;
+constexpr int lookForDeaths = 100; // ms between looks whether who is missing is still there
 
 struct Place {
   Address address;
@@ -51,7 +52,12 @@ Outcome answerHigher(const TransportContext &context, Doorman &doorman, Deadline
     entries.clear();
     doorman.collect(entries);
     int wait = doorman.milliseconds();
-    poll(entries.data(), entries.size(), wait < 0 ? deadline.milliseconds() : std::min(wait, deadline.milliseconds()));
+    wait = std::min({wait < 0 ? lookForDeaths : wait, lookForDeaths, deadline.milliseconds()});
+    if (poll(entries.data(), entries.size(), wait) == 0)
+      for (int peer = context.me + 1; peer != context.size(); ++peer)
+        if (!sockets[peer])
+          if (Outcome there = context.exchange.alive(context.members[peer]); !there)
+            return there;
     admitted.clear();
     doorman.handle(entries.data(), entries.size(), admitted);
     for (Doorman::Admitted &one : admitted)
@@ -92,10 +98,18 @@ Outcome connectMesh(const TransportContext &context, std::vector<Socket> &socket
   auto *store = dynamic_cast<StoreExchange *>(&context.exchange);
   Socket listener;
   Address bound;
-  Outcome own = listenOn({store ? store->host() : "127.0.0.1", 0}, listener, bound);
+  // For the peers, the listener, and one that knocks.
+  Outcome own = roomForDescriptors(context.members.size() + 1,
+                                   "connections to " + std::to_string(context.size() - 1) + " ranks over TCP");
+  if (own)
+    own = listenOn({store ? store->host() : "127.0.0.1", 0}, listener, bound);
   // A rank that can't listen still takes part in the exchange, so that the others learn of it at once.
   std::string mine;
-  Writer(mine).u8(!!own).string(own ? bound.host : own.text).u32(bound.port).string(randomBytes(16));
+  Writer(mine)
+      .u8(static_cast<uint8_t>(own.status))
+      .string(own ? bound.host : own.text)
+      .u32(bound.port)
+      .string(randomBytes(16));
   std::vector<std::string> all;
   if (Outcome done = context.exchange.allgather(context.key + "/tcp", context.members, mine, context.deadline, all);
       !done)
@@ -103,29 +117,18 @@ Outcome connectMesh(const TransportContext &context, std::vector<Socket> &socket
   std::vector<Place> places(all.size());
   for (size_t i = 0; i != all.size(); ++i) {
     Reader reader(all[i]);
-    bool good = reader.u8();
+    auto status = static_cast<braid_status>(reader.u8());
     places[i].address.host = reader.string();
     places[i].address.port = static_cast<uint16_t>(reader.u32());
     places[i].random = reader.string();
-    if (!good || !reader.complete())
-      return {BRAID_SYSTEM, rankName(context, static_cast<int>(i)) + ": " + places[i].address.host};
+    if (status != BRAID_OK || !reader.complete())
+      return {status != BRAID_OK ? status : BRAID_SYSTEM,
+              rankName(context, static_cast<int>(i)) + ": " + places[i].address.host};
   }
   sockets.clear();
   sockets.resize(all.size());
   Outcome outcome = connectAll(context, std::move(listener), places, sockets);
-  std::string result;
-  Writer(result).u32(static_cast<uint32_t>(outcome.status)).string(outcome.text);
-  if (Outcome done = context.exchange.allgather(context.key + "/tcp connected", context.members, result,
-                                                context.deadline + 1, all);
-      !done)
-    return outcome ? done : outcome;
-  for (const std::string &text : all) {
-    Reader reader(text);
-    auto status = static_cast<braid_status>(reader.u32());
-    if (status != BRAID_OK)
-      return {status, reader.string()};
-  }
-  return {};
+  return context.exchange.agree(context.key + "/tcp connected", context.members, outcome, context.deadline + 1);
 }
 
 } // namespace braid::runtime::tcp

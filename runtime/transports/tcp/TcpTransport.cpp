@@ -40,6 +40,10 @@ public:
   uint64_t accepted(int peer, int lane) override { return peers[peer]->accepted(lane); }
   bool peek(int peer, int lane, Message &message) override { return peers[peer]->peek(lane, message); }
   void accept(int peer, int lane) override { peers[peer]->accept(lane); }
+  bool left(int peer, int lane) override {
+    Message message;
+    return peers[peer]->state() == Connection::Left && !peek(peer, lane, message);
+  }
 
   void progress() override { progress(++rounds % lookAtAll == 0); }
   void idle(unsigned spins) override;
@@ -49,7 +53,7 @@ public:
 
 private:
   void progress(bool all);
-  void judge(int peer, bool starving);
+  void judge(int peer);
 
   std::vector<int> members;
   int me;
@@ -60,9 +64,9 @@ private:
   unsigned rounds = 0;
 };
 
-void TcpTransport::judge(int peer, bool starving) {
+void TcpTransport::judge(int peer) {
   Connection &one = *peers[peer];
-  if (first || (one.state() == Connection::Open) || (one.state() == Connection::Left && !(starving && one.starved())))
+  if (first || one.state() == Connection::Open || one.state() == Connection::Left)
     return;
   switch (one.state()) {
   case Connection::Aborted:
@@ -80,7 +84,7 @@ void TcpTransport::progress(bool all) {
   for (size_t peer = 0; peer != peers.size(); ++peer)
     if (peers[peer]) {
       peers[peer]->progress(all);
-      judge(static_cast<int>(peer), false);
+      judge(static_cast<int>(peer));
     }
 }
 
@@ -97,13 +101,8 @@ void TcpTransport::idle(unsigned spins) {
   }
   std::vector<pollfd> entries;
   for (size_t peer = 0; peer != peers.size(); ++peer)
-    if (peers[peer]) {
-      judge(static_cast<int>(peer), true);
-      if (peers[peer]->state() == Connection::Open)
-        entries.push_back({peers[peer]->fd(), static_cast<short>(POLLIN | (peers[peer]->sending() ? POLLOUT : 0)), 0});
-    }
-  if (first)
-    return;
+    if (peers[peer] && peers[peer]->state() == Connection::Open)
+      entries.push_back({peers[peer]->fd(), static_cast<short>(POLLIN | (peers[peer]->sending() ? POLLOUT : 0)), 0});
   ++count.systemCalls;
   if (poll(entries.data(), entries.size(), longestSleep) > 0)
     progress(true);

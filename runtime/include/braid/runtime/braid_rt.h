@@ -32,7 +32,7 @@ typedef enum braid_status {
   BRAID_OK = 0,
   BRAID_INVALID = 1,     /* an argument; nothing was done */
   BRAID_UNSUPPORTED = 2, /* legal, but not by this engine, transport or algorithm */
-  BRAID_PEER_DIED = 3,   /* a process of the communicator ended */
+  BRAID_PEER_DIED = 3,   /* a process of the communicator ended, or destroyed it, while something was wanted of it */
   BRAID_TIMEOUT = 4,     /* a live peer did not answer within the deadline */
   BRAID_ABORTED = 5,     /* braid_comm_abort, here or on another rank */
   BRAID_OUT_OF_MEMORY = 6,
@@ -85,7 +85,8 @@ typedef enum braid_reduction {
   BRAID_XOR = 7
 } braid_reduction;
 
-/* Every options struct starts with its own size, so that an older program runs with a newer library. Zero is "default". */
+/* Every options struct starts with its own size, so that an older program runs with a newer library; a newer one runs with an
+ * older library as long as it sets nothing that the library does not know (else BRAID_UNSUPPORTED). Zero is "default". */
 typedef struct braid_comm_options {
   size_t size;
   int32_t rank, ranks; /* both 0: from the environment (BRAID_*, torchrun, Open MPI, MPICH, Slurm), else one process */
@@ -94,6 +95,8 @@ typedef struct braid_comm_options {
   const char *profile;    /* emulated: the cluster's fabric profile as JSON (written by braid-sim emit-profile) */
   uint64_t seed;          /* emulated: of all draws */
   double deadline_s;      /* for live peers that are stuck; 0: 60 s */
+  uint64_t job;           /* emulated: the job whose draws apply; 0: BRAID_EMULATED_JOB, else job 0 */
+  const char *clock;      /* emulated: "wall" or "virtual"; NULL: BRAID_EMULATED_CLOCK, else wall */
 } braid_comm_options;
 
 /* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:
@@ -132,8 +135,9 @@ typedef struct braid_op_options {
   int32_t accumulation;
 } braid_op_options;
 
-const char *braid_last_error(void); /* of this thread; valid until its next call */
-uint32_t braid_version(void);
+const char *braid_last_error(void);                 /* of this thread; valid until its next call */
+const char *braid_status_name(braid_status status); /* "BRAID_TIMEOUT" */
+uint32_t braid_version(void); /* of the library; the program's is BRAID_RT_VERSION. Ranks of one job compare theirs */
 
 braid_status braid_comm_create(const braid_comm_options *options, braid_comm **comm);
 /* A communicator of `count` of the parent's ranks, in this order. Called by those ranks, in the same order of calls. */

@@ -1,0 +1,43 @@
+//===- Exchange.cpp - what every exchange can do, from its allgather ----------------------------------------------===//
+#include "core/Exchange.h"
+#include <csignal>
+#include <pthread.h>
+#include <system_error>
+
+namespace braid::runtime {
+
+Outcome Exchange::agree(const std::string &key, const std::vector<int> &members, const Outcome &mine, double deadline) {
+  std::string said = mine ? "" : std::to_string(int(mine.status)) + " " + mine.text;
+  std::vector<std::string> all;
+  Outcome met = allgather(key, members, said, deadline, all);
+  if (!met)
+    return mine ? met : mine;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!all[i].empty()) {
+      size_t space = all[i].find(' ');
+      return {braid_status(std::stoi(all[i])),
+              (members[i] == rank() ? "" : "on rank " + std::to_string(i) + ": ") + all[i].substr(space + 1)};
+    }
+  return {};
+}
+
+Outcome Exchange::startThread(const char *name, std::function<void()> body, std::thread &thread) {
+  return startQuietThread(name, std::move(body), thread);
+}
+
+Outcome startQuietThread(const char *name, std::function<void()> body, std::thread &thread) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); // inherited by the thread
+  Outcome outcome;
+  try {
+    thread = std::thread(std::move(body));
+    pthread_setname_np(thread.native_handle(), name);
+  } catch (const std::system_error &error) {
+    outcome = {BRAID_SYSTEM, std::string("thread ") + name + ": " + error.what()};
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return outcome;
+}
+
+} // namespace braid::runtime

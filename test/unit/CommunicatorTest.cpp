@@ -1,0 +1,185 @@
+//===- CommunicatorTest.cpp - what ranks must agree about, who leaves, where they are -----------------------------===//
+#include "test/unit/PlannedOps.h"
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace braid;
+using namespace braid::test;
+
+TEST_CASE("ranks that ask for different transports or seeds are told so before they connect", "[executor]") {
+  auto problems = [](runtime::CommunicatorOptions first, runtime::CommunicatorOptions second) {
+    auto exchanges = runtime::inProcessExchanges(2);
+    std::string text[2];
+    braid_comm *comms[2] = {};
+    std::thread other([&] { text[1] = runtime::createInProcess(exchanges[1], second, &comms[1]).text; });
+    text[0] = runtime::createInProcess(exchanges[0], first, &comms[0]).text;
+    other.join();
+    for (braid_comm *comm : comms)
+      delete comm;
+    return text[0] + "; " + text[1];
+  };
+  runtime::CommunicatorOptions one = impatient(20), two = one;
+  one.transport = "shm";
+  two.transport = "tcp";
+  std::string both = problems(one, two);
+  INFO(both);
+  CHECK(contains(both,
+                 "rank 0: communicator: expected version 1, transport 'shm' on all ranks, got version 1, transport "
+                 "'tcp' on rank 1"));
+  CHECK(contains(both,
+                 "rank 1: communicator: expected version 1, transport 'tcp' on all ranks, got version 1, transport "
+                 "'shm' on rank 0"));
+  one.transport = two.transport = "emulated+shm";
+  one.seed = 3;
+  CHECK(contains(problems(one, two), "seed 3, job 0, clock '' on all ranks, got"));
+}
+
+TEST_CASE("who is waited for and has left is missed at once, who is not may leave", "[executor]") {
+  for (const char *transport : {"shm", "tcp"}) {
+    runtime::CommunicatorOptions options = impatient(60);
+    options.transport = transport;
+    auto exchanges = runtime::inProcessExchanges(3);
+    std::vector<std::string> problems(3);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < 3; ++rank)
+      threads.emplace_back([&, rank] {
+        auto &problem = problems[size_t(rank)];
+        braid_comm *comm = nullptr;
+        if (problem = runtime::createInProcess(exchanges[size_t(rank)], options, &comm).text; !problem.empty())
+          return;
+        // A broadcast: the root ends first and leaves, the others have its data all the same.
+        std::vector<int32_t> data(100000, rank == 0 ? 7 : 0);
+        braid_buffer buffer = {rank ? nullptr : data.data(), data.data(), rank ? 0 : data.size(), data.size()};
+        braid_op *op = nullptr;
+        problem = plan(comm, optionsOf(BRAID_BROADCAST, &buffer, 1, "last words"), op);
+        if (rank && problem.empty() && braid_op_start(op))
+          problem = braid_last_error();
+        if (problem.empty())
+          problem = rank ? (braid_op_wait(op) ? braid_last_error() : "") : startAndWait(op);
+        if (problem.empty() && std::count(data.begin(), data.end(), 7) != long(data.size()))
+          problem = "not the root's data";
+        if (op && braid_op_destroy(op))
+          problem += braid_last_error();
+        double begin = seconds();
+        if (problem.empty() && rank) {
+          problem = sumOfOne(comm, 1, 3);
+          bool named = contains(problem, "rank 0 has left");
+          problem = named && seconds() - begin < 1 ? "" : "expected to miss rank 0, got '" + problem + "'";
+        }
+        delete comm;
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    INFO(transport);
+    CHECK(problems == std::vector<std::string>(3));
+  }
+}
+
+namespace {
+
+/// Threads that believe to be on hosts of some size.
+class Housed : public runtime::Exchange {
+public:
+  Housed(std::shared_ptr<runtime::Exchange> inner, std::vector<int> hosts)
+      : inner(std::move(inner)), hosts(std::move(hosts)) {}
+  int rank() const override { return inner->rank(); }
+  int ranks() const override { return inner->ranks(); }
+  bool sameHost(int a, int b) const override { return hosts[size_t(a)] == hosts[size_t(b)]; }
+  runtime::Outcome allgather(const std::string &key, const std::vector<int> &members, const std::string &mine,
+                             double deadline, std::vector<std::string> &all) override {
+    return inner->allgather(key, members, mine, deadline, all);
+  }
+
+private:
+  std::shared_ptr<runtime::Exchange> inner;
+  std::vector<int> hosts;
+};
+
+} // namespace
+
+TEST_CASE("algorithms with levels are given the hosts, also uneven ones, and in subsets", "[executor]") {
+  for (std::vector<int> hosts :
+       {std::vector<int>{5, 5, 5, 5}, {0, 0, 1, 1}, {3, 1, 3, 1}, {0, 0, 0, 1}, {2, 1, 0, 2, 1, 0}}) {
+    int n = int(hosts.size());
+    auto exchanges = runtime::inProcessExchanges(n);
+    std::vector<std::string> problems(static_cast<size_t>(n));
+    std::vector<std::thread> threads;
+    runtime::CommunicatorOptions options = impatient(20);
+    options.transport = "tcp";
+    for (int rank = 0; rank < n; ++rank)
+      threads.emplace_back([&, rank] {
+        auto housed = std::make_shared<Housed>(exchanges[size_t(rank)], hosts);
+        auto &problem = problems[size_t(rank)];
+        braid_comm *comm = nullptr, *reversed = nullptr;
+        if (problem = runtime::createInProcess(housed, options, &comm).text; !problem.empty())
+          return;
+        std::vector<int> expected, order;
+        for (int other = 0; other < n; ++other) {
+          expected.push_back(int(std::find(hosts.begin(), hosts.end(), hosts[size_t(other)]) - hosts.begin()));
+          order.push_back(n - 1 - other);
+        }
+        if (std::count(hosts.begin(), hosts.end(), hosts[0]) == n)
+          expected.clear();
+        if (comm->comm->hostsOfRanks() != expected)
+          problem = "other hosts";
+        std::vector<int32_t> order32(order.begin(), order.end());
+        if (braid_comm_subset(comm, order32.data(), size_t(n), &reversed))
+          problem += braid_last_error();
+        for (braid_comm *each : {comm, reversed}) {
+          std::vector<int32_t> in(1000, rank), out(1000);
+          braid_buffer buffer = {in.data(), out.data(), in.size(), out.size()};
+          braid_op_options asked = optionsOf(BRAID_ALL_REDUCE, &buffer, 1, "levels");
+          asked.algorithm = "hierarchical_ring";
+          braid_op *op = nullptr;
+          problem += plan(each, asked, op);
+          problem += op ? startAndWait(op) : "";
+          if (std::count(out.begin(), out.end(), n * (n - 1) / 2) != 1000)
+            problem += "wrong sum";
+          braid_op_destroy(op);
+        }
+        problem += braid_comm_destroy(reversed) ? braid_last_error() : "";
+        delete comm;
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    CHECK(problems == std::vector<std::string>(static_cast<size_t>(n)));
+  }
+}
+
+TEST_CASE("programs of older and newer headers", "[executor]") {
+  struct Newer {
+    braid_comm_options known;
+    uint64_t unknown;
+  } newer = {};
+  newer.known.size = sizeof newer;
+  newer.known.ranks = 1;
+  auto *options = &newer.known;
+  braid_comm *comm = nullptr;
+  REQUIRE(braid_comm_create(options, &comm) == BRAID_OK); // it asks for nothing new
+  CHECK(braid_comm_destroy(comm) == BRAID_OK);
+  comm = nullptr;
+  newer.unknown = 1;
+  CHECK(braid_comm_create(options, &comm) == BRAID_UNSUPPORTED);
+  CHECK(contains(braid_last_error(), "the program was built for a newer one"));
+  CHECK(comm == nullptr);
+  newer.known.size = offsetof(braid_comm_options, job); // the first header's
+  newer.known.clock = "none";                           // behind its end
+  REQUIRE(braid_comm_create(options, &comm) == BRAID_OK);
+  struct NewerOp {
+    braid_op_options known;
+    uint64_t unknown;
+  } op = {};
+  op.known = optionsOf(BRAID_BARRIER, nullptr, 0, "b");
+  op.known.size = sizeof op;
+  op.unknown = 1;
+  braid_op *planned = nullptr;
+  CHECK(braid_op_plan(comm, &op.known, &planned) == BRAID_UNSUPPORTED);
+  CHECK(contains(braid_last_error(), "braid_op_options"));
+  CHECK(braid_comm_destroy(comm) == BRAID_OK);
+  newer.known.size = 8;
+  CHECK(braid_comm_create(options, &comm) == BRAID_INVALID);
+  CHECK(braid_version() == BRAID_RT_VERSION);
+  CHECK(std::string(braid_status_name(BRAID_MISMATCH)) == "BRAID_MISMATCH");
+  CHECK(std::string(braid_status_name(braid_status(9))) == "unknown status");
+  CHECK(std::string(braid_status_name(braid_status(-1))) == "unknown status");
+}
