@@ -102,6 +102,9 @@ public:
         return Error{*wrong, place(number)};
       }
     }
+    for (const auto &[kind, count] : unpriced)
+      table.notes.push_back(std::to_string(count) + " rows set aside: collective '" + kind +
+                            "' is none that is priced");
     if (columns.empty())
       return Error{"measured table, expected a head that names its columns, got none", table.path};
     return std::move(table);
@@ -177,7 +180,7 @@ private:
     std::string kind = texts.count("collective") ? texts["collective"] : "all_reduce";
     std::optional<CollectiveKind> known = hints.kind ? hints.kind : collectiveOf(kind);
     if (!known) {
-      table.notes.push_back("line " + std::to_string(number) + ": collective '" + kind + "' is none that is priced");
+      ++unpriced[kind];
       return std::nullopt;
     }
     r.kind = *known;
@@ -231,6 +234,7 @@ private:
   MeasuredTable table;
   std::vector<std::string> columns;
   std::string time; ///< the column that is taken
+  std::map<std::string, int> unpriced;
 };
 
 } // namespace

@@ -42,6 +42,11 @@ static BytesPerSecond protocolRate(BytesPerSecond bus, int hosts, const Cluster 
   return {std::min(0.5 * full.value, published * fitted[ncclfit::Bandwidth + LL])};
 }
 
+/// No constants make a rank's bytes faster than the links that carry them: a price never falls below the lower bound.
+static BytesPerSecond linkRate(const GroupShape &shape, const Cluster &cluster) {
+  return shape.hosts > 1 ? cluster.inter.bandwidth * shape.nics : cluster.intra.bandwidth;
+}
+
 CalibratedParts calibratedNccl(const NcclQuestion &q, const Cluster &cluster, const FittedConstants &fitted,
                                Algorithm algorithm, Protocol protocol) {
   CalibratedParts parts;
@@ -51,7 +56,9 @@ CalibratedParts calibratedNccl(const NcclQuestion &q, const Cluster &cluster, co
   double hop = (nvlink ? hopNvlinkUs : hopPcieUs)[algorithm][protocol];
   double net = hopNetUs[q.shape.perHost == 1 ? Tree : algorithm][protocol]; // alone on its host, nothing hides a hop
   BytesPerSecond bus = ncclBusBandwidth(q.shape, cluster);
-  parts.rate = protocolRate(bus, hosts, cluster, fitted, protocol) * std::pow(hosts, -fitted[ncclfit::Contention]);
+  BytesPerSecond most = linkRate(q.shape, cluster);
+  parts.rate = std::min(most, protocolRate(bus, hosts, cluster, fitted, protocol) *
+                                  std::pow(hosts, -fitted[ncclfit::Contention]));
   parts.startUp = microseconds(fitted[ncclfit::StartUp] * baseLatencyUs[algorithm][protocol]);
   if (algorithm == Ring) {
     double steps = allReduce ? 2 * (n - 1) : q.kind == CollectiveKind::Broadcast ? n : n - 1;
@@ -73,7 +80,7 @@ CalibratedParts calibratedNccl(const NcclQuestion &q, const Cluster &cluster, co
   parts.inside = microseconds(each * parts.insideHops * hop);
   parts.across = microseconds(each * parts.acrossHops * net * std::pow(hosts, fitted[ncclfit::LongTrees]));
   parts.fill = Seconds{parts.acrossHops * std::min(bytes, fitted[ncclfit::TreeChunk]) / parts.rate.value};
-  parts.rate = parts.rate * fitted[ncclfit::TreeBandwidth];
+  parts.rate = std::min(most, parts.rate * fitted[ncclfit::TreeBandwidth]);
   parts.transfer = Seconds{(hosts == 2 ? 1 : 2) * bytes / parts.rate.value};
   return parts;
 }
