@@ -6,7 +6,11 @@
 //   fixed    launch, and latency inside hosts
 //   latency  the time of empty messages when only links between hosts have latency
 //   wire     the rest: transfer, waiting for links, reduction       (fixed, when no host is left)
+//
+// One group of more than 128 ranks with consecutive devices is priced by the closed form of the algorithm, where there is one: the
+// rule is of the question alone, so that a question has one price.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "pricing/ClosedForms.h"
 #include "pricing/Engine.h"
 #include "pricing/Played.h"
 #include "pricing/Terms.h"
@@ -27,9 +31,11 @@ constexpr int64_t smallestSegment = 4096;
 /// Two equal groups and one algorithm with one option: the programs, and what does not depend on the size.
 struct Prepared {
   std::unique_ptr<PlayedCollective> collective;
-  Seconds empty;      ///< time of empty messages
-  Seconds emptyInter; ///< and with latency between hosts only
-  Seconds smallest;   ///< time of the smallest segments
+  std::unique_ptr<ClosedForm> form; ///< instead of it
+  int ranks = 0;                    ///< of the largest group
+  int64_t serialMessages = 0;       ///< longest chain of dependent messages
+  Seconds empty;                    ///< time of empty messages
+  Seconds emptyInter;               ///< and with latency between hosts only
   UplinkFlows uplinks;
   std::map<int, double> noise; ///< see Candidate::noisePerMessage; by size, 1 KiB x 4^key
 };
@@ -37,6 +43,8 @@ struct Prepared {
 /// Programs of up to this many messages are played with noise to see how it adds up; for larger ones there is a formula.
 constexpr int64_t sampledMessages = 1024;
 constexpr int noiseSamples = 32;
+/// Larger groups are priced by closed forms.
+constexpr int mostPlayedRanks = 128;
 
 class BraidEngine : public EngineModel {
 public:
@@ -66,7 +74,7 @@ public:
       for (int segments : segmentCounts) {
         if (segments > 1 && !pipelined)
           continue;
-        Candidate c = price(algorithm, spec, segments, layout.hosts);
+        Candidate c = price(algorithm, spec, segments, layout);
         c.exposedNodes = layout.allHosts;
         keepCheapest(all, std::move(c));
       }
@@ -90,23 +98,64 @@ private:
     all.push_back(std::move(c));
   }
 
-  Prepared &prepare(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments) {
-    Prepared &p = prepared[{&algorithm, spec.kind, segments, spec.groups->groups, spec.groups->pairs}];
-    if (!p.collective) {
-      algorithms::StepOptions options;
-      options.segments = segments;
+  Prepared &prepare(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments,
+                    const GroupLayout &layout) {
+    auto [found, isNew] =
+        prepared.try_emplace({&algorithm, spec.kind, segments, spec.groups->groups, spec.groups->pairs});
+    Prepared &p = found->second;
+    if (!isNew)
+      return p;
+    algorithms::StepOptions options;
+    options.segments = segments;
+    if (int first = firstOfMany(*spec.groups); first >= 0 && spec.kind != CollectiveKind::Permute) {
+      p.ranks = groupSize(*spec.groups);
+      p.form = ClosedForm::make(algorithm, spec.kind, p.ranks, options, *topology, first);
+    }
+    if (p.form) {
+      p.serialMessages = algorithm.steps(spec.kind, p.ranks, options);
+      p.uplinks = algorithm.name == "ring"                           ? layout.ring
+                  : algorithm.name.find("tree") != std::string::npos ? layout.tree
+                                                                     : layout.everybody;
+    } else {
       p.collective =
           std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, cluster, placement);
-      PlayedNetwork network(*topology, placement);
-      p.empty = timeOf(p, {0}, network);
-      p.smallest = segments > 1 ? timeOf(p, {segments * smallestSegment}, network) : p.empty;
-      for (Topology::Link &link : network.links)
+      p.ranks = p.collective->ranks();
+      p.serialMessages = p.collective->serialMessages();
+      p.uplinks = p.collective->uplinks(PlayedNetwork(*topology, placement));
+    }
+    p.empty = timeOf(p, {0}, topology->links());
+    p.emptyInter = cluster.devicesPerHost == 1 ? p.empty : timeOf(p, {0}, linksBetween());
+    return p;
+  }
+
+  int groupSize(const RankGroups &groups) const {
+    return groups.groups.empty() ? int(placement.deviceOf.size()) : groups.size();
+  }
+
+  /// First device of the one group of many ranks, which are on consecutive devices; else -1.
+  int firstOfMany(const RankGroups &groups) const {
+    int size = groupSize(groups);
+    if (size <= mostPlayedRanks || groups.groups.size() > 1)
+      return -1;
+    auto device = [&](int i) { return placement.deviceOf[groups.groups.empty() ? i : groups.groups[0][i]]; };
+    int length = groups.groups.empty() ? size : int(groups.groups[0].size());
+    for (int i = 0; i < length; ++i)
+      if ((!groups.groups.empty() &&
+           (groups.groups[0][i] < 0 || groups.groups[0][i] >= int(placement.deviceOf.size()))) ||
+          device(i) != device(0) + i)
+        return -1;
+    return device(0);
+  }
+
+  /// The links of the topology without the latency inside hosts.
+  const std::vector<Topology::Link> &linksBetween() {
+    if (between.empty()) {
+      between = topology->links();
+      for (Topology::Link &link : between)
         if (link.level == Topology::Level::Intra)
           link.latency = {};
-      p.emptyInter = timeOf(p, {0}, network);
-      p.uplinks = p.collective->uplinks(network);
     }
-    return p;
+    return between;
   }
 
   /// Mean noise per serial message, in units of the bulk's mean, where programs of this size are played with noise; 0: there is
@@ -116,7 +165,7 @@ private:
     bool inter = p.emptyInter.value > 0;
     const FabricProfile &profile = inter ? cluster.inter.profile : cluster.intra.profile;
     Seconds latency = inter ? p.emptyInter : p.empty;
-    if (profile.bulkMean == 0 || latency.value == 0 || p.collective->messages() > sampledMessages)
+    if (profile.bulkMean == 0 || latency.value == 0 || !p.collective || p.collective->messages() > sampledMessages)
       return 0;
     double place =
         std::log2(std::max(1.0, double(bytes) / 1024)) / 2; // powers of four from 1 KiB on, and between them a line
@@ -133,7 +182,7 @@ private:
   /// How much longer messages with noise take, the mean of some plays.
   Seconds noiseAt(const Prepared &p, int64_t bytes, bool inter, const FabricProfile &profile) const {
     PlayedNetwork network(*topology, placement);
-    Seconds quiet = timeOf(p, {bytes}, network), sum;
+    Seconds quiet = timeOf(p, {bytes}, network.links), sum;
     PlayOptions options;
     options.reduction = cluster.device.reduction;
     for (int sample = 0; sample < noiseSamples; ++sample) {
@@ -153,28 +202,35 @@ private:
     return sum / noiseSamples;
   }
 
-  Seconds timeOf(const Prepared &p, Bytes bytes, const PlayedNetwork &network) const {
+  Seconds timeOf(const Prepared &p, Bytes bytes, const std::vector<Topology::Link> &links) const {
+    Seconds never{1e9}; // the checker proves that programs end; never the cheapest, should one not
+    if (p.form)
+      return p.form->time(bytes, links, cluster.device.reduction).value_or(never);
     PlayOptions options;
     options.reduction = cluster.device.reduction;
+    PlayedNetwork network(*topology, placement, links);
     Result<Seconds> time = p.collective->play(bytes, network, options);
-    return time ? *time : Seconds{1e9}; // the checker proves that programs end; never the cheapest, should one not
+    return time ? *time : never;
   }
 
-  Candidate price(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments, int hosts) {
-    Prepared &p = prepare(algorithm, spec, segments);
+  Candidate price(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments,
+                  const GroupLayout &layout) {
+    int hosts = layout.hosts;
+    Prepared &p = prepare(algorithm, spec, segments, layout);
     bool small = segments > 1 && spec.bytes.value < segments * smallestSegment;
-    Seconds played = small ? p.smallest : timeOf(p, spec.bytes, PlayedNetwork(*topology, placement));
+    Seconds played = timeOf(p, small ? Bytes{segments * smallestSegment} : spec.bytes, topology->links());
     Candidate c;
     c.algorithm = algorithm.name;
     c.chunks = segments;
     c.nodes = hosts;
     c.why.name = algorithm.name;
-    c.why.how = text("the step program of %d ranks played on the topology%s", p.collective->ranks(),
+    std::string asked = p.form ? text("closed form, %s", p.form->how().c_str()) : std::string("played on the topology");
+    c.why.how = text("the step program of %d ranks %s%s", p.ranks, asked.c_str(),
                      segments > 1 ? text(", %d segments", segments).c_str() : "");
     addTerm(c, &Candidate::fixed, "launch", cluster.device.launch, "device.launch of the cluster file");
     Seconds inside = p.empty - p.emptyInter;
     addTerm(c, &Candidate::latency, hosts > 1 ? "latency between hosts" : "latency", hosts > 1 ? p.emptyInter : p.empty,
-            text("longest chain of %lld empty messages", (long long)p.collective->serialMessages()));
+            text("longest chain of %lld empty messages", (long long)p.serialMessages));
     if (hosts > 1)
       addTerm(c, &Candidate::fixed, "latency inside hosts", inside, "what the links inside hosts add to it");
     addTerm(c, &Candidate::wire, "transfer", played - p.empty,
@@ -185,17 +241,18 @@ private:
     c.streamsPerNic = p.uplinks.streams;
     const LinkClass &links = hosts > 1 ? cluster.inter : cluster.intra;
     double each = links.latency.value;
-    c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(p.collective->serialMessages());
+    c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(p.serialMessages);
     c.noisePerMessage = sampledNoise(p, spec.bytes.value);
     if (c.noisePerMessage == 0)
-      c.noisePerMessage = chainNoise(links.profile.bulkSigma, p.collective->ranks(), c.serialMessages);
+      c.noisePerMessage = chainNoise(links.profile.bulkSigma, p.ranks, c.serialMessages);
     sumUp(c);
     return c;
   }
 
   const Cluster &cluster;
   const Placement &placement;
-  Result<Topology> topology; ///< read from a checked file: it builds
+  Result<Topology> topology;           ///< read from a checked file: it builds
+  std::vector<Topology::Link> between; ///< see linksBetween
   std::mutex mutex;
   std::map<std::tuple<const algorithms::Algorithm *, CollectiveKind, int, std::vector<std::vector<int>>,
                       std::vector<std::pair<int, int>>>,

@@ -53,7 +53,11 @@ public:
   /// `rate` of what each of these NICs sends (NIC -> the group's part of it) goes from one host to another.
   void add(int from, int to, const std::map<int, double> &nics, double rate) {
     if (podOf(from, cluster) == podOf(to, cluster))
-      return; // rails are kept: NIC i sends to NIC i
+      return;
+    leave(from, nics, rate);
+  }
+  /// The same to any host of another pod; rails are kept: NIC i sends to NIC i.
+  void leave(int from, const std::map<int, double> &nics, double rate) {
     for (auto [nic, share] : nics)
       load[{podOf(from, cluster), cluster.topology == "rail_optimized" ? nic : 0}] += rate * share;
   }
@@ -83,8 +87,11 @@ static int treeParent(int position, int n) {
 /// Neighbours in a ring and in two trees over the hosts of one group, in the order of its ranks; a tree's streams are a
 /// quarter of what a host sends (half of it on two hosts), each way.
 static void addNeighbours(const std::vector<int> &hosts, const std::vector<std::map<int, double>> &nics, Uplinks &ring,
-                          Uplinks &tree, Uplinks &everybody) {
+                          Uplinks &tree, Uplinks &everybody, const Cluster &cluster) {
   int n = int(hosts.size());
+  std::map<int, int> inPod;
+  for (int host : hosts)
+    ++inPod[podOf(host, cluster)];
   double part = n == 2 ? 0.5 : 0.25;
   for (int i = 0; i < n; ++i) {
     ring.add(hosts[i], hosts[(i + 1) % n], nics[i], 1);
@@ -94,9 +101,9 @@ static void addNeighbours(const std::vector<int> &hosts, const std::vector<std::
         tree.add(hosts[a], hosts[b], nics[a], part);
         tree.add(hosts[b], hosts[a], nics[b], part);
       }
-    for (int j = 0; j < n; ++j)
-      if (j != i)
-        everybody.add(hosts[i], hosts[j], nics[i], 1.0 / (n - 1));
+    int outside = n - inPod[podOf(hosts[i], cluster)];
+    if (outside)
+      everybody.leave(hosts[i], nics[i], double(outside) / (n - 1));
   }
 }
 
@@ -134,9 +141,10 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
     if (shape.hosts > 1) {
       shape.nics = cluster.nicsPerHost;
       std::vector<int> order; // hosts as the group's ranks meet them
+      std::set<int> met;
       for (int rank : rows[i]) {
         int host = cluster.hostOf(deviceOf(rank, placement));
-        if (std::find(order.begin(), order.end(), host) == order.end())
+        if (met.insert(host).second)
           order.push_back(host);
       }
       std::vector<std::map<int, double>> shares; // of the order's hosts: NIC -> the part of it that is this group's
@@ -147,7 +155,7 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
           sum += shares.back()[nic] = 1.0 / users[{host, nic}];
         shape.nics = std::min(shape.nics, sum);
       }
-      addNeighbours(order, shares, ring, tree, everybody);
+      addNeighbours(order, shares, ring, tree, everybody, cluster);
     }
     layout.hosts = std::max(layout.hosts, shape.hosts);
     if (shape.ranks > 1)

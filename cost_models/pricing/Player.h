@@ -20,7 +20,9 @@ namespace braid::cost {
 /// The machine: paths from the topology, links as its links or with changes, and where the ranks are.
 struct PlayedNetwork {
   PlayedNetwork(const Topology &topology, const Placement &placement)
-      : topology(topology), links(topology.links()), deviceOf(placement.deviceOf) {}
+      : PlayedNetwork(topology, placement, topology.links()) {}
+  PlayedNetwork(const Topology &topology, const Placement &placement, std::vector<Topology::Link> links)
+      : topology(topology), links(std::move(links)), deviceOf(placement.deviceOf) {}
   const Topology &topology;
   std::vector<Topology::Link> links;
   std::vector<int> deviceOf; ///< of a rank

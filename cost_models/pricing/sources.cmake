@@ -4,9 +4,12 @@ set(BRAID_PRICING_SOURCES
   pricing/CalibratedNccl.cpp
   pricing/ClosedForms.cpp
   pricing/GroupShape.cpp
+  pricing/KindPlayer.cpp
+  pricing/Kinds.cpp
   pricing/NcclEngine.cpp
   pricing/NcclModel.cpp
   pricing/NcclPointToPoint.cpp
+  pricing/Noise.cpp
   pricing/Played.cpp
   pricing/Player.cpp
   pricing/Pricer.cpp

@@ -19,7 +19,7 @@
 // p0 of a+b and 1 holds p1; ranks 0 and 2 add p0, ranks 1 and 3 add p1, block by block; ranks 0 and 1 exchange again.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Algorithms.h"
-#include <algorithm>
+#include <unordered_map>
 
 namespace braid::algorithms {
 
@@ -28,15 +28,13 @@ static bool serves(Collective collective, int ranks) { return ranks >= 1 && coll
 /// The ranks of each host, all of one size.
 static std::vector<std::vector<int>> hostsOf(int ranks, const StepOptions &options) {
   std::vector<std::vector<int>> hosts;
-  std::vector<int> names;
+  std::unordered_map<int, size_t> places; // of a host's name
   if (int(options.hosts.size()) == ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
-      size_t index = std::find(names.begin(), names.end(), options.hosts[rank]) - names.begin();
-      if (index == names.size()) {
-        names.push_back(options.hosts[rank]);
+      auto [place, isNew] = places.try_emplace(options.hosts[rank], hosts.size());
+      if (isNew)
         hosts.emplace_back();
-      }
-      hosts[index].push_back(rank);
+      hosts[place->second].push_back(rank);
     }
     bool even = true;
     for (const std::vector<int> &host : hosts)

@@ -1,0 +1,147 @@
+//===- Forms.cpp - closed forms beside the played programs --------------------------------------------------------===//
+//
+//   cost_forms [--dense] [--only ALGORITHM] [--control]     every algorithm of the registry on one switch and on two levels
+//
+// With --control the closed forms know nothing of the spines' latency.
+// A line for each fabric, algorithm and collective: the worst error over ranks and sizes, and where it is.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "../../unit/PricedClusters.h"
+#include "cost_models/pricing/ClosedForms.h"
+#include "cost_models/pricing/Played.h"
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+using namespace braid::cost;
+namespace alg = braid::algorithms;
+
+namespace {
+
+struct Machine {
+  const char *name, *builder;
+  int perHost, hostsPerLeaf;
+};
+const Machine machines[] = {{"one switch", "single_switch", 1, 0},
+                            {"two levels, 4 hosts a leaf", "fat_tree", 1, 4},
+                            {"two levels, 2 x 8 a leaf", "fat_tree", 8, 2},
+                            {"one host", "single_switch", 0, 0}};
+
+Cluster clusterOf(const Machine &fabric, int ranks) {
+  int perHost = fabric.perHost ? fabric.perHost : ranks;
+  int hosts = (ranks + perHost - 1) / perHost;
+  if (fabric.hostsPerLeaf)
+    hosts = (hosts + fabric.hostsPerLeaf - 1) / fabric.hostsPerLeaf * fabric.hostsPerLeaf;
+  Cluster cluster = quietCluster(hosts, perHost);
+  cluster.topology = fabric.builder;
+  cluster.hostsPerLeaf = fabric.hostsPerLeaf ? fabric.hostsPerLeaf : hosts;
+  cluster.oversubscription = 1;
+  if (fabric.hostsPerLeaf)
+    cluster.spineLatency = microseconds(0.5);
+  return cluster;
+}
+
+struct Worst {
+  double error = 0;
+  int ranks = 0, segments = 1, compared = 0, missing = 0, players = 0;
+  int64_t bytes = 0;
+  bool exact = true;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  bool dense = false, control = false;
+  const char *only = nullptr;
+  for (int i = 1; i < argc; ++i) {
+    dense |= !std::strcmp(argv[i], "--dense");
+    control |= !std::strcmp(argv[i], "--control");
+    if (!std::strcmp(argv[i], "--only"))
+      only = argv[++i];
+  }
+  std::vector<int> ranks = {2, 3, 4, 5, 6, 8, 12, 16, 17, 24, 31, 32, 48, 64, 100, 128};
+  if (dense) {
+    ranks.clear();
+    for (int n = 2; n <= 64; ++n)
+      ranks.push_back(n);
+    ranks.insert(ranks.end(), {100, 128});
+  }
+  std::vector<int64_t> sizes = {8, 1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 24, int64_t(1) << 30};
+  const CollectiveKind kinds[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
+                                  CollectiveKind::AllToAll,  CollectiveKind::Permute,       CollectiveKind::Broadcast,
+                                  CollectiveKind::Reduce,    CollectiveKind::Gather,        CollectiveKind::Scatter,
+                                  CollectiveKind::Barrier};
+  double worstOfAll = 0, worstNear = 0;
+  for (const Machine &fabric : machines)
+    for (const alg::Algorithm &algorithm : alg::registry()) {
+      if (algorithm.needs != alg::Needs::Nothing || (only && algorithm.name != only))
+        continue;
+      for (CollectiveKind kind : kinds) {
+        Worst worst;
+        for (int n : ranks) {
+          if (!algorithm.serves(kind, n))
+            continue;
+          Cluster cluster = clusterOf(fabric, n);
+          Result<Topology> topology = Topology::build(cluster);
+          if (!topology) {
+            std::fprintf(stderr, "%s\n", topology.error().message.c_str());
+            return 1;
+          }
+          Placement placement = packed(cluster, n);
+          PlayedNetwork network(*topology, placement);
+          std::shared_ptr<const RankGroups> groups = groupsOf(n);
+          if (kind == CollectiveKind::Permute) {
+            auto pairs = std::make_shared<RankGroups>();
+            for (int r = 0; r < n; ++r)
+              pairs->pairs.push_back({r, (r + 1) % n});
+            groups = pairs;
+          }
+          for (int segments : {1, 8, 64}) {
+            alg::StepOptions options;
+            options.segments = segments;
+            if (segments > 1 && algorithm.wireChunks(kind, n, options) == algorithm.wireChunks(kind, n, {}) &&
+                algorithm.name != "pat")
+              continue;
+            if (segments > n && algorithm.name == "pat")
+              continue;
+            PlayedCollective played(algorithm, kind, *groups, options, cluster, placement);
+            std::unique_ptr<ClosedForm> form = ClosedForm::make(algorithm, kind, n, options, *topology, 0);
+            if (!form) {
+              ++worst.missing;
+              continue;
+            }
+            worst.players = std::max(worst.players, form->players());
+            for (int64_t bytes : sizes) {
+              PlayOptions play;
+              play.reduction = cluster.device.reduction;
+              Result<Seconds> exact = played.play({bytes}, network, play);
+              std::vector<Topology::Link> links = network.links;
+              for (Topology::Link &link : links)
+                if (control && link.level == Topology::Level::Spine)
+                  link.latency = {};
+              worst.exact &= form->exact();
+              std::optional<Seconds> formed = form->time({bytes}, links, cluster.device.reduction);
+              double error = formed && exact ? std::abs(formed->value / exact->value - 1) : 9;
+              if (kind == CollectiveKind::Permute && n == 1)
+                continue;
+              ++worst.compared;
+              if (error > worst.error)
+                worst.error = error, worst.ranks = n, worst.segments = segments, worst.bytes = bytes;
+            }
+          }
+        }
+        if (!worst.compared && !worst.missing)
+          continue;
+        std::printf("%-26s  %-18s  %-14s  %5d compared, %3d played", fabric.name, algorithm.name.c_str(),
+                    alg::name(kind), worst.compared, worst.missing);
+        if (worst.compared)
+          std::printf(", %s %6.2f %% (%d ranks, %d segments, %s)", worst.exact ? "worst" : "near,", worst.error * 100,
+                      worst.ranks, worst.segments, toString(Bytes{worst.bytes}).c_str());
+        std::printf("\n");
+        std::fflush(stdout);
+        (worst.exact ? worstOfAll : worstNear) = std::max(worst.exact ? worstOfAll : worstNear, worst.error);
+      }
+    }
+  std::printf("worst error of near forms: %.2f %%\n", worstNear * 100);
+  std::printf("worst error of closed forms: %.2f %%\n", worstOfAll * 100);
+  return 0;
+}

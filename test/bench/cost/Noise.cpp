@@ -1,0 +1,136 @@
+//===- Noise.cpp - closed-form noise beside sampled plays -----------------------------------------------------------===//
+//
+//   cost_noise [--full] [--control]     quantiles of the whole time, on one switch
+//
+// Sampling plays the step programs with the noise of each message drawn; the closed form adds a quantile of the delays to the quiet
+// time. With --control the closed form pays the largest of all messages in each step, as if ranks met at a barrier.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "cost_models/pricing/Noise.h"
+#include "../../unit/PricedClusters.h"
+#include "cost_models/fabrics/Draws.h"
+#include "cost_models/pricing/Played.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+using namespace braid::cost;
+namespace alg = braid::algorithms;
+
+namespace {
+
+struct Case {
+  const char *algorithm;
+  CollectiveKind kind;
+};
+const Case cases[] = {{"ring", CollectiveKind::AllReduce},
+                      {"ring", CollectiveKind::AllGather},
+                      {"naive_exchange", CollectiveKind::AllToAll},
+                      {"naive_exchange", CollectiveKind::AllGather},
+                      {"naive_exchange", CollectiveKind::Gather},
+                      {"binomial_tree", CollectiveKind::AllReduce},
+                      {"binomial_tree", CollectiveKind::Broadcast},
+                      {"binomial_tree", CollectiveKind::Reduce},
+                      {"double_binary_tree", CollectiveKind::AllReduce}};
+const struct {
+  const char *name;
+  MessageNoise noise;
+} shapes[] = {{"exponential", {MessageNoise::Exponential, 0}},
+              {"lognormal 0.5", {MessageNoise::Lognormal, 0.5}},
+              {"lognormal 1.0", {MessageNoise::Lognormal, 1.0}}};
+const double quantiles[] = {0.5, 0.9, 0.95, 0.99};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  bool full = false, control = false;
+  for (int i = 1; i < argc; ++i) {
+    full |= !std::strcmp(argv[i], "--full");
+    control |= !std::strcmp(argv[i], "--control");
+  }
+  std::vector<int> ranks = full ? std::vector<int>{2, 4, 8, 16, 32, 64, 128} : std::vector<int>{2, 16};
+  int64_t budget = full ? 8000000 : 1000000; // messages played for one case
+  int judged = 0, unsure = 0;
+  double worstOfAll = 0;
+  for (const Case &c : cases)
+    for (const auto &shape : shapes) {
+      double worst = 0, worstTheta = 0, worstQ = 0;
+      int worstRanks = 0;
+      int64_t worstBytes = 0;
+      for (int n : ranks) {
+        if (!alg::find(c.algorithm)->serves(c.kind, n))
+          continue;
+        Cluster cluster = quietCluster(n, 1);
+        cluster.topology = "single_switch";
+        Result<Topology> topology = Topology::build(cluster);
+        Placement placement = packed(cluster, n);
+        PlayedNetwork network(*topology, placement);
+        PlayedCollective played(*alg::find(c.algorithm), c.kind, *groupsOf(n), {}, cluster, placement);
+        for (int64_t bytes : {int64_t(8), int64_t(1) << 17})
+          for (double theta : {0.05, 0.3}) {
+            double each = theta * topology->latency(0, 1).value;
+            PlayOptions options;
+            options.reduction = cluster.device.reduction;
+            double quiet = played.play({bytes}, network, options)->value;
+            std::vector<double> times;
+            auto spread = [&](double q) { // the order statistic at q, and its standard error relative to it
+              double last = double(times.size()) - 1, off = std::sqrt(double(times.size()) * q * (1 - q));
+              auto at = [&](double x) { return times[size_t(std::lround(std::clamp(x, 0.0, last)))]; };
+              return std::make_pair(at(q * last), (at(q * last + off) - at(q * last - off)) / 2 / at(q * last));
+            };
+            while (int64_t(times.size()) * played.messages() < budget) {
+              for (int i = 0; i < 500; ++i) {
+                uint64_t sample = times.size();
+                options.excess = [&](int source, int target, uint64_t message) {
+                  DrawPlace place;
+                  place.job = sample;
+                  place.where = uint64_t(source) << 32 | uint64_t(target);
+                  place.message = message;
+                  return Seconds{each * (shape.noise.shape == MessageNoise::Exponential
+                                             ? -std::log(uniform(place))
+                                             : lognormalWithMeanOne(shape.noise.sigma, place))};
+                };
+                times.push_back(played.play({bytes}, network, options)->value);
+              }
+              std::sort(times.begin(), times.end());
+              if (times.size() >= 4000 && spread(0.99).second <= 0.01)
+                break;
+            }
+            double part = double(bytes);
+            if (c.kind == CollectiveKind::AllToAll)
+              part /= n;
+            double transfer = part / cluster.inter.bandwidth.value / each;
+            auto delay = delayQuantile(c.algorithm, c.kind, n, shape.noise, 1 / theta, transfer);
+            if (!delay)
+              continue;
+            for (double q : quantiles) {
+              auto [sampled, deviation] = spread(q);
+              if (deviation > 0.01 || double(times.size()) * (1 - q) < 10) { // nothing to compare with
+                ++unsure;
+                continue;
+              }
+              ++judged;
+              double formed = quiet + each * (*delay)(q);
+              if (control) {
+                double steps = double(alg::find(c.algorithm)->steps(c.kind, n, {}));
+                formed = quiet + each * steps * slowestChain(shape.noise, n, 1, q);
+              }
+              double error = std::abs(formed / sampled - 1);
+              if (getenv("ALL") && error > 0.05)
+                std::printf("    n %d bytes %lld theta %g q %g: formed %.3f sampled %.3f quiet %.3f (us)\n", n,
+                            (long long)bytes, theta, q, formed * 1e6, sampled * 1e6, quiet * 1e6);
+              if (error > worst)
+                worst = error, worstRanks = n, worstBytes = bytes, worstTheta = theta, worstQ = q;
+            }
+          }
+      }
+      std::printf("%-18s  %-10s  %-13s  worst %5.2f %% (%d ranks, %s, noise %g of the latency, p%g)\n", c.algorithm,
+                  alg::name(c.kind), shape.name, worst * 100, worstRanks, toString(Bytes{worstBytes}).c_str(),
+                  worstTheta, worstQ * 100);
+      std::fflush(stdout);
+      worstOfAll = std::max(worstOfAll, worst);
+    }
+  std::printf("%d quantiles compared; %d not, where the sampling's standard error is over 1 %%\n", judged, unsure);
+  std::printf("worst error of closed-form quantiles: %.2f %%\n", worstOfAll * 100);
+  return 0;
+}

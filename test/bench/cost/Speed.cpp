@@ -1,0 +1,126 @@
+//===- Speed.cpp - how long prices take -----------------------------------------------------------------------------===//
+//
+// Google Benchmark; test/bars/cost/cost_speed reads its JSON.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "../../unit/PricedClusters.h"
+#include "braid/cost_models/Topology.h"
+#include "cost_models/pricing/ClosedForms.h"
+#include "cost_models/pricing/Noise.h"
+#include <benchmark/benchmark.h>
+#include <fstream>
+#include <unistd.h>
+
+using namespace braid::cost;
+namespace alg = braid::algorithms;
+
+static Cluster oneSwitch(int hosts, int perHost) {
+  Cluster cluster = quietCluster(hosts, perHost);
+  cluster.topology = "single_switch";
+  return cluster;
+}
+
+/// Every candidate of one collective: at a first size, when the programs are made, and at further ones.
+static void allAlgorithms(benchmark::State &state, CollectiveKind kind, bool first) {
+  Cluster cluster = oneSwitch(1024, 1);
+  std::unique_ptr<Pricer> pricer;
+  int64_t bytes = 1 << 24;
+  double candidates = 0;
+  for (auto _ : state) {
+    if (first || !pricer) {
+      state.PauseTiming();
+      pricer = std::make_unique<Pricer>(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
+      if (!first)
+        pricer->candidates(specOf(kind, 1 << 20, nullptr));
+      state.ResumeTiming();
+    }
+    candidates = double(pricer->candidates(specOf(kind, bytes += 1024, nullptr)).size());
+  }
+  state.counters["candidates"] = candidates;
+}
+#define ALL(name, kind)                                                                                                \
+  BENCHMARK_CAPTURE(allAlgorithms, name##_first, CollectiveKind::kind, true)->Unit(benchmark::kMillisecond);           \
+  BENCHMARK_CAPTURE(allAlgorithms, name, CollectiveKind::kind, false)->Unit(benchmark::kMillisecond)
+ALL(all_reduce, AllReduce);
+ALL(all_gather, AllGather);
+ALL(reduce_scatter, ReduceScatter);
+ALL(all_to_all, AllToAll);
+
+/// The p99 of an all_reduce of 256 ranks with noise.
+static void closedQuantile(benchmark::State &state, const char *algorithm) {
+  MessageNoise noise{MessageNoise::Lognormal, 0.5};
+  for (auto _ : state)
+    benchmark::DoNotOptimize((*delayQuantile(algorithm, CollectiveKind::AllReduce, 256, noise, 1 / 0.3, 1))(0.99));
+}
+BENCHMARK_CAPTURE(closedQuantile, ring, "ring")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(closedQuantile, binomial_tree, "binomial_tree")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(closedQuantile, double_binary_tree, "double_binary_tree")->Unit(benchmark::kMillisecond);
+
+static void sampledQuantile(benchmark::State &state, const std::string &algorithm) {
+  Cluster cluster = oneSwitch(256, 1);
+  cluster.inter.profile.bulkMean = 0.3;
+  cluster.inter.profile.latencyRebaseSigma = 0.1;
+  Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
+  CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 20, nullptr);
+  const std::vector<Candidate> &all = pricer.candidates(spec);
+  size_t index = 0;
+  while (index < all.size() && all[index].algorithm != algorithm)
+    ++index;
+  for (auto _ : state) {
+    auto [value, error] = pricer.quantile(spec, index, 0.99);
+    state.counters["standard_error"] = error.value / value.value;
+  }
+}
+BENCHMARK_CAPTURE(sampledQuantile, ring, "ring")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sampledQuantile, binomial_tree, "binomial_tree")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sampledQuantile, double_binary_tree, "double_binary_tree")->Unit(benchmark::kMillisecond);
+
+/// 2,048 hosts of 8.
+static void hierarchical(benchmark::State &state) {
+  Cluster cluster = oneSwitch(2048, 8);
+  Result<Topology> topology = Topology::build(cluster);
+  for (auto _ : state) {
+    auto form = ClosedForm::make(*alg::find("hierarchical_ring"), CollectiveKind::AllReduce, 16384, {}, *topology, 0);
+    if (!form || !form->time({1 << 30}, topology->links(), cluster.device.reduction))
+      state.SkipWithError("hierarchical_ring of 16,384 ranks: expected a closed form, got none");
+  }
+}
+BENCHMARK(hierarchical)->Unit(benchmark::kMillisecond);
+
+/// Peak memory of this process so far.
+static double peakBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmHWM:") {
+      double kilobytes;
+      status >> kilobytes;
+      return kilobytes * 1024;
+    }
+  return 0;
+}
+
+/// A cluster file of 12,500 hosts of 8 devices: read, built, an all_reduce over all of it priced.
+static void large(benchmark::State &state) {
+  std::string path = "/tmp/braid-large-" + std::to_string(getpid()) + ".yaml";
+  std::ofstream(path)
+      << "base: " BRAID_SOURCE_DIR "/cost_models/clusters/base/h100-ib-ndr.yaml\nname: large\nhosts: 12500\n"
+         "devices_per_host: 8\nnics_per_host: 8\n"
+         "topology: {builder: fat_tree, hosts_per_leaf: 4, oversubscription: 1, spine_latency: 0.5 us}\n";
+  for (auto _ : state) {
+    Result<Cluster> cluster = readCluster(path);
+    if (!cluster) {
+      state.SkipWithError(cluster.error().message.c_str());
+      break;
+    }
+    Result<Topology> topology = Topology::build(*cluster);
+    auto form = ClosedForm::make(*alg::find("binomial_tree"), CollectiveKind::AllReduce, 100000, {}, *topology, 0);
+    Pricer nccl(*cluster, packed(*cluster), Engine::Nccl, BucketForm::OneLaunch);
+    if (!form || !form->time({1 << 30}, topology->links(), cluster->device.reduction) ||
+        nccl.candidates(specOf(CollectiveKind::AllReduce, 1 << 30, nullptr)).empty())
+      state.SkipWithError("binomial_tree of 100,000 ranks: expected a price, got none");
+  }
+  state.counters["peak_bytes"] = peakBytes();
+  unlink(path.c_str());
+}
+BENCHMARK(large)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+BENCHMARK_MAIN();
