@@ -1,4 +1,4 @@
-//===- Bufferization.cpp - what one-shot bufferization must know of launch and finish ---------------------------===//
+//===- Bufferization.cpp - what one-shot bufferization must know of launch, finish, compute -------------------===//
 //
 // The launch writes its destinations, and the finish reads what is in flight and reads the inputs once more. So bufferization sees that between the two nobody may write into the inputs' buffers, and that nobody else may use
 // the destinations'. In place is a launch without inputs: if its operand is read later, bufferization copies first.
@@ -94,6 +94,27 @@ LogicalResult FinishOp::bufferize(RewriterBase &rewriter, const BufferizationOpt
   if (failed(inputs) || failed(inits))
     return failure();
   FinishOp::create(rewriter, getLoc(), TypeRange(), getToken(), *inputs, *inits);
+  replaceOpWithBufferizedValues(rewriter, getOperation(), *inits);
+  return success();
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Compute
+//===------------------------------------------------------------------------------------------------------------===//
+
+bool ComputeOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) { return true; }
+bool ComputeOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isInit(*this, operand); }
+AliasingValueList ComputeOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
+  return aliasOfInit(*this, operand);
+}
+
+LogicalResult ComputeOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                   BufferizationState &state) {
+  FailureOr<SmallVector<Value>> inputs = buffersOf(rewriter, getInputs(), options, state);
+  FailureOr<SmallVector<Value>> inits = buffersOf(rewriter, getInits(), options, state);
+  if (failed(inputs) || failed(inits))
+    return failure();
+  ComputeOp::create(rewriter, getLoc(), TypeRange(), getNameAttr(), getDurationAttr(), *inputs, *inits);
   replaceOpWithBufferizedValues(rewriter, getOperation(), *inits);
   return success();
 }

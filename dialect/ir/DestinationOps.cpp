@@ -1,5 +1,5 @@
 //===- DestinationOps.cpp - launch and finish: effects and constraints ------------------------------------------===//
-#include "braid/dialect/BraidOps.h"
+#include "DestinationForm.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
@@ -8,14 +8,6 @@ using namespace mlir::braid;
 //===------------------------------------------------------------------------------------------------------------===//
 // Effects
 //===------------------------------------------------------------------------------------------------------------===//
-
-using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
-
-template <typename EffectT> static void addEffect(Effects &effects, MutableOperandRange operands) {
-  for (OpOperand &operand : operands)
-    if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(EffectT::get(), &operand, SideEffects::DefaultResource::get());
-}
 
 void LaunchOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Write::get(), CommunicationResource::get());
@@ -38,7 +30,7 @@ void FinishOp::getEffects(Effects &effects) {
 //===------------------------------------------------------------------------------------------------------------===//
 
 /// C2: all tensors or all buffers, one result for each destination that is a tensor.
-static LogicalResult verifyForm(Operation *op, ValueRange inits, ResultRange results) {
+LogicalResult mlir::braid::verifyDestinationForm(Operation *op, ValueRange inits, ResultRange results) {
   SmallVector<Value> shaped;
   for (Value operand : op->getOperands())
     if (!isa<TokenType>(operand.getType()))
@@ -126,7 +118,7 @@ LogicalResult LaunchOp::verify() {
   if (!counts)
     return emitOpError("operands, expected what '")
            << stringifyCollectiveKind(kind) << "' takes, got " << inputs << " inputs and " << inits << " destinations";
-  if (failed(verifyForm(*this, getInits(), getResults())))
+  if (failed(verifyDestinationForm(*this, getInits(), getResults())))
     return failure();
   if (StringRef missing = missingAttribute(*this); !missing.empty()) // C3
     return emitOpError("attribute '") << missing << "', expected as '" << stringifyCollectiveKind(kind)
@@ -168,7 +160,7 @@ LogicalResult LaunchOp::verify() {
 LaunchOp FinishOp::getLaunch() { return getToken().getDefiningOp<LaunchOp>(); }
 
 LogicalResult FinishOp::verify() {
-  if (failed(verifyForm(*this, getInits(), getResults())))
+  if (failed(verifyDestinationForm(*this, getInits(), getResults())))
     return failure();
   LaunchOp launch = getLaunch();
   if (!launch)

@@ -2,6 +2,7 @@
 #include "analysis/ComputeCost.h"
 
 #include "analysis/LoopTrips.h"
+#include "braid/dialect/BraidOps.h"
 #include "braid/passes/StablehloOp.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -100,6 +101,10 @@ cost::Seconds ComputeCost::callee(FunctionOpInterface function) {
 }
 
 cost::Seconds ComputeCost::single(Operation *op) {
+  if (auto compute = dyn_cast<ComputeOp>(op)) {
+    count(others, {compute.getSeconds()});
+    return {compute.getSeconds()};
+  }
   OpFacts known = factsOf(op);
   if (known.orders || known.cheap)
     return {};

@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "analysis/OpWork.h"
 
+#include "braid/dialect/BraidOps.h"
 #include "braid/passes/StablehloOp.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -227,6 +228,8 @@ Value memoryOf(Value value, ModuleFacts &facts) {
     StringRef name = plainName(op);
     if (isView(op) || name == "dynamic_update_slice" || (name == "custom_call" && factsOf(op).cheap)) {
       value = op->getOperand(0);
+    } else if (auto compute = dyn_cast<ComputeOp>(op)) {
+      value = compute.getInits()[index];
     } else if (name == "optimization_barrier" || name == "while") {
       value = op->getOperand(index);
     } else if (FunctionOpInterface callee = fusedCallee(op, facts)) {

@@ -170,6 +170,15 @@ FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request) {
   if (modelled->pricer)
     plan.collectives = plannedCollectives(modelled->model, modelled->result.braid().schedule, *modelled->pricer);
   plan.pricer = std::move(modelled->pricer);
+  for (auto [block, model] : llvm::zip(modelled->model.program.blocks, modelled->model.blocks)) {
+    plan.operations.emplace_back();
+    for (auto [task, ops] : llvm::zip(block.tasks, model.operations)) {
+      bool communicates =
+          !ops.empty() && (task.kind == cost::Task::Collective ||
+                           (task.kind == cost::Task::Barrier && isa<CollectiveOpInterface, StartOp, WaitOp>(ops[0])));
+      plan.operations.back().push_back(communicates ? ops[0] : nullptr);
+    }
+  }
   plan.program = std::move(modelled->model.program);
   plan.result = std::move(modelled->result);
   return std::move(plan);

@@ -147,6 +147,7 @@ const Row kTable[] = {
     {"chlo", "ragged_dot top_k", kernel()},
     {"chlo", "scan", withRegions(kernel())},
 
+    {"braid", "compute", kernel()},
     {"sdy", "manual_computation named_computation", withRegions(kernel())},
     {"sdy", "return", terminator()},
     {"sdy", "constant data_flow_edge func_data_flow_edge propagation_barrier sharding_constraint", free_()},

@@ -4,6 +4,7 @@
 //             braid_module_tensor(call, send, receive, send count, receive count, send outer, receive outer)   each
 //             braid_module_launch(call)
 // A finish:   braid_module_finish(call)
+// A compute:  braid_module_compute(seconds, the bits of a double; name)
 // A token is the call, an i64, wherever it is passed on.
 //
 // "Outer" is the product of the dimensions before the one that is cut or concatenated: the runtime copies blocks to one
@@ -47,6 +48,7 @@ public:
   LogicalResult lower(LaunchOp launch);
   void lower(FinishOp finish);
   void lower(RankOp op);
+  void lower(ComputeOp op);
   /// Before the launches: which of them touch which buffers; the type of tokens.
   void findBuffers();
   void lowerTokens();
@@ -243,11 +245,19 @@ void Lowering::lowerTokens() {
   });
 }
 
+void Lowering::lower(ComputeOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value seconds = calls.constant(builder, loc, llvm::bit_cast<int64_t>(op.getSeconds()));
+  calls.call(builder, loc, "compute", {seconds, calls.text(builder, loc, op.getName())});
+  op->erase();
+}
+
 struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
   void runOnOperation() override {
     SmallVector<Operation *> work;
     getOperation()->walk([&](Operation *op) {
-      if (isa<LaunchOp, FinishOp, RankOp, CollectiveOpInterface, StartOp>(op))
+      if (isa<LaunchOp, FinishOp, RankOp, ComputeOp, CollectiveOpInterface, StartOp>(op))
         work.push_back(op);
     });
     Lowering lowering(getOperation());
@@ -265,6 +275,12 @@ struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
         lowering.lower(finish);
       } else if (auto rank = dyn_cast<RankOp>(op)) {
         lowering.lower(rank);
+      } else if (auto compute = dyn_cast<ComputeOp>(op)) {
+        if (!compute.getResults().empty()) {
+          compute.emitOpError("operands, expected buffers, got tensors: bufferize first");
+          return signalPassFailure();
+        }
+        lowering.lower(compute);
       } else {
         op->emitOpError("expected launch and finish on buffers: run braid-to-destination and bufferize first");
         return signalPassFailure();

@@ -46,6 +46,30 @@ template <typename Body> braid_status guarded(Body body) {
   }
 }
 
+/// `all`: also the options that are about ranks.
+Outcome readSettings(const braid_comm_options &given, CommunicatorOptions &settings,
+                     braid_comm_options *all = nullptr) {
+  constexpr size_t oldest = offsetof(braid_comm_options, rendezvous);
+  braid_comm_options options;
+  if (Outcome done = readOptions(given, oldest, "braid_comm_options", options); !done)
+    return done;
+  if (!(options.deadline_s >= 0))
+    return {BRAID_INVALID, "expected a deadline of 0 or more seconds, got " + std::to_string(options.deadline_s)};
+  if (options.ranks < 0 || options.rank < 0 || (options.ranks > 0 && options.rank >= options.ranks) ||
+      (options.ranks == 0 && options.rank > 0))
+    return {BRAID_INVALID, "expected a rank below the number of ranks, got " + std::to_string(options.rank) + " of " +
+                               std::to_string(options.ranks)};
+  settings.transport = options.transport ? options.transport : "";
+  settings.profile = options.profile ? options.profile : "";
+  settings.seed = options.seed;
+  settings.job = options.job;
+  settings.clock = options.clock ? options.clock : "";
+  settings.deadline = options.deadline_s > 0 ? options.deadline_s : 60;
+  if (all)
+    *all = options;
+  return {};
+}
+
 Outcome missing(const char *what) { return {BRAID_INVALID, std::string("expected ") + what + ", got null"}; }
 
 } // namespace
@@ -65,23 +89,11 @@ braid_status braid_comm_create(const braid_comm_options *given, braid_comm **com
   return guarded([&]() -> Outcome {
     if (!given || !comm)
       return missing(given ? "a place for the communicator" : "options");
-    constexpr size_t oldest = offsetof(braid_comm_options, rendezvous);
-    braid_comm_options options;
-    if (Outcome done = readOptions(*given, oldest, "braid_comm_options", options); !done)
-      return done;
-    if (!(options.deadline_s >= 0))
-      return {BRAID_INVALID, "expected a deadline of 0 or more seconds, got " + std::to_string(options.deadline_s)};
-    if (options.ranks < 0 || options.rank < 0 || (options.ranks > 0 && options.rank >= options.ranks) ||
-        (options.ranks == 0 && options.rank > 0))
-      return {BRAID_INVALID, "expected a rank below the number of ranks, got " + std::to_string(options.rank) + " of " +
-                                 std::to_string(options.ranks)};
+    braid_comm_options options = {};
     CommunicatorOptions settings;
-    settings.transport = options.transport ? options.transport : "";
-    settings.profile = options.profile ? options.profile : "";
-    settings.seed = options.seed;
-    settings.job = options.job;
-    settings.clock = options.clock ? options.clock : "";
-    settings.deadline = options.deadline_s > 0 ? options.deadline_s : 60;
+    Outcome read = readSettings(*given, settings, &options);
+    if (!read)
+      return read;
     std::shared_ptr<Exchange> exchange;
 #ifdef BRAID_RT_WITH_BOOTSTRAP
     Outcome connected = connectExchange(options, settings.deadline, exchange);
@@ -137,6 +149,33 @@ braid_status braid_now(braid_comm *comm, double *seconds) {
       return missing(comm ? "a place for the time" : "a communicator");
     *seconds = comm->comm->now();
     return {};
+  });
+}
+
+braid_status braid_step(braid_comm *comm, uint64_t job, uint64_t step, double *begin) {
+  return guarded([&]() -> Outcome {
+    double time = 0;
+    Outcome begun = comm ? comm->comm->step(job, step, time) : missing("a communicator");
+    if (begun && begin)
+      *begin = time;
+    return begun;
+  });
+}
+
+int32_t braid_comm_carries_data(const braid_comm *comm) { return !comm || comm->comm->transport().carriesData(); }
+
+braid_status braid_run_fibers(int32_t ranks, const braid_comm_options *given, braid_rank_body body, void *context) {
+  return guarded([&]() -> Outcome {
+    if (!given || !body || ranks < 1)
+      return !given || !body ? missing(given ? "a body" : "options")
+                             : Outcome(BRAID_INVALID, "expected at least 1 rank, got " + std::to_string(ranks));
+#ifdef BRAID_RT_WITH_EMULATED
+    CommunicatorOptions settings;
+    Outcome read = readSettings(*given, settings);
+    return read ? runFibers(ranks, settings, body, context) : read;
+#else
+    return {BRAID_UNSUPPORTED, "this build has no emulated transport"};
+#endif
   });
 }
 

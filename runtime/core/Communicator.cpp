@@ -22,7 +22,8 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 } // namespace
 
 Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int> members, const std::string &key,
-                             const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm) {
+                             const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm,
+                             std::shared_ptr<Family> family) {
   std::unique_ptr<Communicator> made(new Communicator());
   made->me = int(std::find(members.begin(), members.end(), exchange->rank()) - members.begin());
   made->exchange = std::move(exchange);
@@ -40,6 +41,10 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
   for (int lane = 1; lane < collectiveLanes; ++lane)
     made->freeLanes.insert(made->freeLanes.end(), lane);
   made->told.resize(size_t(made->size()));
+  for (int host : made->hosts)
+    made->crossesHosts |= host != made->hosts[0];
+  made->family = family ? std::move(family) : std::make_shared<Family>();
+  made->family->join(*made);
   comm = std::move(made);
   return {};
 }
@@ -83,6 +88,8 @@ void Communicator::findHosts() {
 
 Communicator::~Communicator() {
   thread.reset();
+  if (family)
+    family->leave(*this);
   operations.clear(); // before the transport, which owns their memory
 }
 
@@ -104,7 +111,7 @@ Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr
   for (int rank : chosen)
     name += std::to_string(rank) + ".";
   name += std::to_string(subsets[chosen]++);
-  return create(exchange, jobRanks, name, settings, comm);
+  return create(exchange, jobRanks, name, settings, comm, family);
 }
 
 void *Communicator::allocate(size_t bytes) {
@@ -151,7 +158,10 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
       carrier->release(memory);
     return {done.status, "rank " + std::to_string(me) + ": " + request.title() + ": " + done.text};
   }
-  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(lanes), ordinals++);
+  constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
+  int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
+  auto made =
+      std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(lanes), queue, ordinals++);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
@@ -185,6 +195,7 @@ Outcome Communicator::start(Operation &operation) {
   operation.startedAt = size() > 1 ? seconds() : 0;
   operation.beganAt = size() > 1 && !carrier->clock() ? operation.startedAt : now();
   active.push_back(&operation);
+  family->started(operation);
   operation.start(turnOf);
   progress();
   if (operation.overlaps && operation.state != Operation::Done) {
@@ -205,6 +216,11 @@ Outcome Communicator::start(Operation &operation) {
 }
 
 bool Communicator::progress() {
+  bool moved = progressOwn();
+  return family->alone() ? moved : family->progressOthers(*this) || moved;
+}
+
+bool Communicator::progressOwn() {
   bool moved = (agreeing || unsaid) && talk();
   carrier->progress();
   for (size_t i = 0; i < active.size();) {
@@ -217,6 +233,7 @@ bool Communicator::progress() {
       continue;
     }
     active.erase(active.begin() + long(i));
+    family->ended(*operation);
     for (Operation *other : active)
       if (other->turnOf == operation)
         other->turnOf = nullptr;
@@ -264,6 +281,12 @@ Outcome Communicator::drive(Operation &operation) {
 
 /// The next idle() returns when the first operation in flight may go on by itself.
 void Communicator::armClock(Clock &clock) {
+  armOwn(clock);
+  if (!family->alone())
+    family->armOthers(*this, clock);
+}
+
+void Communicator::armOwn(Clock &clock) {
   double wake = -1;
   for (Operation *each : active)
     if (double time = each->wakeTime(); time >= 0 && (wake < 0 || time < wake))
@@ -275,6 +298,22 @@ void Communicator::armClock(Clock &clock) {
 double Communicator::now() {
   Clock *clock = carrier->clock();
   return clock ? clock->now() : seconds();
+}
+
+Outcome Communicator::step(uint64_t job, uint64_t number, double &begin) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!failure)
+    return failure;
+  if (!active.empty())
+    return {BRAID_INVALID,
+            "rank " + std::to_string(me) + ": step: expected nothing in flight, got " + active[0]->request.title()};
+  family->begin(number);
+  carrier->setJob(job);
+  if (Clock *clock = carrier->clock())
+    clock->align();
+  begin = now();
+  lookForFaults();
+  return failure;
 }
 
 Outcome Communicator::sleep(double duration) {
@@ -377,6 +416,7 @@ Outcome Communicator::destroy(Operation *operation) {
     return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation->request.title() +
                                ": expected it to be awaited before it is destroyed"};
   active.erase(std::remove(active.begin(), active.end(), operation), active.end());
+  family->ended(*operation);
   if (!operation->request.pointToPoint())
     freeLanes.insert(operation->laneNumbers.begin(), operation->laneNumbers.end());
   auto found = std::find_if(operations.begin(), operations.end(), [&](auto &own) { return own.get() == operation; });
@@ -426,6 +466,8 @@ Outcome Communicator::abort(const std::string &why) {
 
 void Communicator::fail(braid_status status, const std::string &text, bool tell) {
   failure = {status, "rank " + std::to_string(me) + ": " + text};
+  for (const Operation *operation : active) // others need not wait for their turn behind them
+    family->ended(*operation);
   if (tell)
     carrier->abort(failure.text);
 }

@@ -8,6 +8,7 @@
 #ifndef BRAID_RUNTIME_CORE_COMMUNICATOR_H
 #define BRAID_RUNTIME_CORE_COMMUNICATOR_H
 
+#include "core/Family.h"
 #include "core/Operation.h"
 #include "core/Progress.h"
 #include "core/Transports.h"
@@ -30,7 +31,8 @@ class Communicator {
 public:
   /// Of the job's ranks `members`, in this order; the exchange's rank is among them. `key`: unique in the exchange.
   static Outcome create(std::shared_ptr<Exchange> exchange, std::vector<int> members, const std::string &key,
-                        const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm);
+                        const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm,
+                        std::shared_ptr<Family> family = nullptr);
   ~Communicator();
 
   int rank() const { return me; }
@@ -45,6 +47,8 @@ public:
   /// On the transport's clock; operations in flight go on.
   Outcome sleep(double seconds);
   double now();
+  /// All ranks leave it at one time on an emulated clock, `begin`.
+  Outcome step(uint64_t job, uint64_t number, double &begin);
   void *allocate(size_t bytes);
   void release(void *memory);
 
@@ -76,12 +80,19 @@ public:
   bool agreedOn(const Operation &operation, uint64_t number);
   /// Which rank has not said it yet, in words and as a number.
   std::string notAgreed(uint64_t number, int &rank) const;
+  bool inStep() const { return family->inStep; }
+  uint64_t stepNumber() const { return family->step; }
+  bool hasTurn(const Operation &operation) { return family->hasTurn(operation); }
+  std::string waitsForTurn(const Operation &operation) { return family->waitsFor(operation); }
 
 private:
   friend class ProgressThread;
+  friend class Family;
   Communicator() = default;
 
   bool progress();
+  bool progressOwn();
+  void armOwn(Clock &clock);
   Outcome drive(Operation &operation);
   void armClock(Clock &clock);
   Outcome greet();
@@ -110,6 +121,8 @@ private:
   int me = 0;
   std::string key;
   CommunicatorOptions settings;
+  std::shared_ptr<Family> family;
+  bool crossesHosts = false;
   std::unique_ptr<Transport> carrier;
   std::map<std::vector<int>, int> subsets;
 

@@ -10,18 +10,6 @@ namespace braid::runtime {
 
 namespace {
 
-void execute(const Copy &copy) {
-  if (copy.from)
-    copyBytes(copy.to, copy.from, copy.bytes, copy.stream);
-  else
-    std::memset(copy.to, 0, copy.bytes);
-}
-
-void execute(const std::vector<Copy> &copies) {
-  for (const Copy &copy : copies)
-    execute(copy);
-}
-
 bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor &x, const Tensor &y) {
     return x.send == y.send && x.receive == y.receive && x.count == y.count;
@@ -30,9 +18,9 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 
 } // namespace
 
-Operation::Operation(Communicator &comm, Request asked, Plan made, std::vector<int> lanes, uint64_t ordinal)
-    : request(std::move(asked)), laneNumbers(std::move(lanes)), comm(comm), transport(comm.transport()),
-      plan(std::move(made)), lane(plan.lanes.size()), ordinal(ordinal) {
+Operation::Operation(Communicator &comm, Request asked, Plan made, std::vector<int> lanes, int queue, uint64_t ordinal)
+    : request(std::move(asked)), laneNumbers(std::move(lanes)), queue(queue), comm(comm), transport(comm.transport()),
+      plan(std::move(made)), data(transport.carriesData()), lane(plan.lanes.size()), ordinal(ordinal) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
   agreed = request.pointToPoint() || request.ranks == 1;
@@ -78,9 +66,24 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   return {};
 }
 
+void Operation::execute(const Copy &copy) const {
+  if (!data)
+    return;
+  if (copy.from)
+    copyBytes(copy.to, copy.from, copy.bytes, copy.stream);
+  else
+    std::memset(copy.to, 0, copy.bytes);
+}
+
+void Operation::execute(const std::vector<Copy> &copies) const {
+  for (const Copy &copy : copies)
+    execute(copy);
+}
+
 void Operation::start(Operation *before) {
   for (const Conversion &each : plan.widen)
-    convert(request.accumulation, each.to, request.type, each.from, each.count);
+    if (data)
+      convert(request.accumulation, each.to, request.type, each.from, each.count);
   execute(plan.before);
   copied = 0;
   lanesLeft = lane.size();
@@ -101,7 +104,10 @@ void Operation::launch() {
     l.notBefore = launched;
     for (size_t o = 0; o < l.out.size(); ++o)
       l.out[o] = {0, 0, transport.accepted(plan.lanes[i].outboxes[o].peer, laneNumbers[i])};
-    transport.mark(laneNumbers[i], executions, ordinal);
+    if (comm.inStep())
+      transport.mark(laneNumbers[i], comm.stepNumber(), number);
+    else
+      transport.mark(laneNumbers[i], executions, ordinal);
   }
   ++executions;
   state = Running;
@@ -110,7 +116,7 @@ void Operation::launch() {
 bool Operation::progress() {
   bool moved = false;
   if (state == Queued) {
-    if (turnOf)
+    if (turnOf || !comm.hasTurn(*this))
       return false;
     state = Agreeing;
     moved = true;
@@ -153,12 +159,13 @@ bool Operation::progressLane(size_t index) {
   while (l.next < planned.steps.size() && l.notBefore == 0) {
     const PlannedStep &step = planned.steps[l.next];
     if (step.kind == PlannedStep::Send) {
-      if (step.to)
+      if (step.to && data)
         std::memcpy(step.to, step.mine, step.bytes);
       ++l.out[size_t(step.outbox)].sent;
       pump(index, size_t(step.outbox));
     } else if (step.kind == PlannedStep::Copy) {
-      std::memcpy(step.to, step.mine, step.bytes);
+      if (data)
+        std::memcpy(step.to, step.mine, step.bytes);
     } else if (!take(index, step)) {
       return moved;
     }
@@ -187,6 +194,8 @@ bool Operation::pump(size_t index, size_t outbox) {
   bool moved = false;
   while (out.offered < out.sent) {
     const OutMessage &message = planned.messages[out.offered];
+    if (out.offered + 1 < planned.messages.size() && planned.messages[out.offered + 1].step == message.step)
+      transport.join(planned.peer, laneNumbers[index]);
     if (!transport.offer(planned.peer, laneNumbers[index], message.data, message.bytes))
       break;
     ++out.offered;
@@ -213,7 +222,7 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   if (step.kind == PlannedStep::Combine) {
     if (!clear(index, step))
       return false;
-    if (step.count)
+    if (step.count && data)
       plan.reducer.run(step.to, step.mine, step.other, step.count, step.average, step.stream);
     if (Clock *clock = transport.clock())
       l.notBefore = clock->reduced(step.bytes);
@@ -222,7 +231,7 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   Message message;
   if (!transport.peek(step.peer, laneNumbers[index], message) || !clear(index, step) || !checkSize(step, message))
     return false;
-  if (step.count) {
+  if (step.count && data) {
     const char *theirs = static_cast<const char *>(message.data) + step.at;
     if (step.kind == PlannedStep::Receive)
       copyBytes(step.to, theirs, step.bytes, step.stream);
@@ -251,10 +260,12 @@ void Operation::finish() {
     execute(plan.during[copied]);
   execute(plan.settle);
   for (const Quotient &quotient : plan.averages)
-    divide(request.accumulation, quotient.data, quotient.count, request.ranks);
+    if (data)
+      divide(request.accumulation, quotient.data, quotient.count, request.ranks);
   execute(plan.after);
   for (const Conversion &each : plan.narrow)
-    convert(request.type, each.to, request.accumulation, each.from, each.count);
+    if (data)
+      convert(request.type, each.to, request.accumulation, each.from, each.count);
   endedAt = comm.now();
   state = Done;
 }
@@ -264,7 +275,7 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
   int &whom = peer ? *peer : none, &where = onLane ? *onLane : none;
   whom = where = -1;
   if (state == Queued)
-    return turnOf ? "waits for an earlier " + turnOf->request.title() : "nothing";
+    return turnOf ? "waits for an earlier " + turnOf->request.title() : comm.waitsForTurn(*this);
   if (state == Agreeing) {
     where = 0;
     return comm.notAgreed(agreement, whom);

@@ -14,7 +14,7 @@ class Communicator;
 
 class Operation {
 public:
-  Operation(Communicator &comm, Request request, Plan plan, std::vector<int> lanes, uint64_t ordinal);
+  Operation(Communicator &comm, Request request, Plan plan, std::vector<int> lanes, int queue, uint64_t ordinal);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
@@ -29,11 +29,13 @@ public:
   enum State { Idle, Queued, Agreeing, Running, Done };
   State state = Idle;
   Operation *turnOf = nullptr;
+  uint64_t number = 0;             ///< of this execution in the step, equal on all ranks
   double startedAt = 0;            ///< seconds
   double beganAt = 0, endedAt = 0; ///< the last execution, on the communicator's clock
   bool overlaps = false;           ///< it is awaited late: the progress thread drives it
   Request request;
   const std::vector<int> laneNumbers; ///< on the transport
+  const int queue;                    ///< of the family; 0: none
 
   /// "step 3: nothing from rank 2": what it waits for. `peer`: that rank and the lane of the transport, -1 if it waits for
   /// none.
@@ -59,6 +61,8 @@ private:
   bool clear(size_t index, const PlannedStep &step);
   bool take(size_t index, const PlannedStep &step);
   bool checkSize(const PlannedStep &step, const Message &message);
+  void execute(const Copy &copy) const;
+  void execute(const std::vector<Copy> &copies) const;
   void finish();
 
   /// A plan for other buffers than those in use.
@@ -70,6 +74,7 @@ private:
   Communicator &comm;
   Transport &transport;
   Plan plan;
+  const bool data;           ///< messages carry their bytes
   std::vector<Other> others; ///< used last first
   std::vector<LaneState> lane;
   size_t lanesLeft = 0;

@@ -151,7 +151,7 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
     step.kind = request.collective == BRAID_SEND ? PlannedStep::Send : PlannedStep::Receive;
     if (request.collective == BRAID_SEND) {
       step.outbox = 0;
-      plan.lanes[0].outboxes.push_back({request.peer, {{tensor.send, step.bytes}}});
+      plan.lanes[0].outboxes.push_back({request.peer, {{tensor.send, step.bytes, 0}}});
     }
     plan.lanes[0].steps.push_back(step);
     return {};

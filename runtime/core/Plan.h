@@ -38,6 +38,7 @@ struct Hazard {
 struct OutMessage {
   const char *data;
   size_t bytes;
+  int step; ///< of the program: those of one step, one for each part, travel as one
 };
 
 /// What a lane sends to one peer, in order.

@@ -31,9 +31,7 @@ Outcome makeTransport(const std::string &name, const TransportContext &context, 
     return makeTransport(wrapper, context, transport);
   if (name.compare(0, wrapper.size(), wrapper) == 0) {
 #ifdef BRAID_RT_WITH_EMULATED
-    std::unique_ptr<Transport> inner;
-    Outcome made = makeTransport(name.substr(wrapper.size()), context, inner);
-    return made ? makeEmulatedTransport(context, std::move(inner), transport) : made;
+    return makeEmulatedTransport(context, name.substr(wrapper.size()), transport);
 #else
     return unknown(name);
 #endif
@@ -41,6 +39,10 @@ Outcome makeTransport(const std::string &name, const TransportContext &context, 
   bool oneHost = true;
   for (int member : context.members)
     oneHost &= context.exchange.sameHost(context.members[0], member);
+#ifdef BRAID_RT_WITH_EMULATED
+  if (name == "in-process" || name == "sizes")
+    return makeInProcessTransport(context, name == "in-process", transport);
+#endif
 #ifdef BRAID_RT_WITH_SHM
   if (name == "shm" && !oneHost)
     return {BRAID_INVALID, "transport 'shm': expected all ranks on one host, got several hosts"};

@@ -34,8 +34,10 @@ std::vector<std::string> transportNames();
 // One function per folder of transports/. A folder that this build lacks is unsupported by name.
 Outcome makeShmTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
 Outcome makeTcpTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
-/// Wraps `inner`, which is connected already.
-Outcome makeEmulatedTransport(const TransportContext &context, std::unique_ptr<Transport> inner,
+/// Ranks that are threads or fibers of one process. `data`: messages carry their bytes.
+Outcome makeInProcessTransport(const TransportContext &context, bool data, std::unique_ptr<Transport> &transport);
+/// Wraps a transport named `inner`.
+Outcome makeEmulatedTransport(const TransportContext &context, const std::string &inner,
                               std::unique_ptr<Transport> &transport);
 
 } // namespace braid::runtime

@@ -4,11 +4,13 @@ set(BRAID_RT_CORE_SOURCES
   core/Completion.cpp
   core/Defaults.cpp
   core/Exchange.cpp
+  core/Family.cpp
   core/InProcessExchange.cpp
   core/Operation.cpp
   core/PartPlanner.cpp
   core/Plan.cpp
   core/Progress.cpp
+  core/RankLocal.cpp
   core/Request.cpp
   core/SystemError.cpp
   core/Transports.cpp

@@ -49,7 +49,7 @@ void Module::agree() {
   std::vector<SiteState *> list = std::move(described);
   described.clear();
   size_t ranks = size_t(all().ranks);
-  if (ranks > 1) {
+  if (ranks > 1 && carriesData()) {
     uint64_t whole = list.size();
     for (SiteState *state : list)
       whole = (whole ^ state->site.hash) * 0x100000001b3ull;

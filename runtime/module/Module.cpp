@@ -159,6 +159,7 @@ void Module::plan(SiteState &state, Operation &operation) {
   options.chunks = int32_t(site.chunks);
   options.name = site.name.c_str();
   options.accumulation = int32_t(site.accumulation);
+  options.queue = site.algorithm.empty() ? 0 : 1; // a plan counts on one collective at a time
   check(braid_op_plan(state.members.comm, &options, &operation.op), site.name);
 }
 
@@ -182,7 +183,7 @@ void Module::launch(Call &call) {
   for (size_t index = 0; index < operation.tensors.size() && state.members.ranks > 1; ++index) {
     const Tensor &tensor = operation.tensors[index];
     size_t bytes = size_t(tensor.sendCount) * element;
-    if (operation.outgoing[index])
+    if (operation.outgoing[index] && carriesData())
       toBlocks(operation.outgoing[index], reinterpret_cast<const char *>(tensor.send), size_t(tensor.sendOuter),
                size_t(state.members.ranks), bytes);
     if (sends(state) &&
@@ -201,7 +202,7 @@ void Module::finish(Call &call) {
   for (size_t index = 0; index < operation.tensors.size(); ++index) {
     const Tensor &tensor = operation.tensors[index];
     size_t bytes = size_t(tensor.receiveCount) * element;
-    if (!operation.incoming[index])
+    if (!operation.incoming[index] || !carriesData())
       continue;
     fromBlocks(reinterpret_cast<char *>(tensor.receive), operation.incoming[index], size_t(tensor.receiveOuter),
                size_t(state.members.ranks), bytes);

@@ -83,6 +83,7 @@ public:
   Pool pool;
 
 private:
+  bool carriesData() const { return braid_comm_carries_data(world.comm); }
   Members membersOf(const Site &site);
   Operation &operationFor(SiteState &state);
   void plan(SiteState &state, Operation &operation);

@@ -1,11 +1,14 @@
 //===- ModuleCalls.cpp - the C interface of compiled modules ------------------------------------------------------===//
 #include "braid/runtime/braid_module.h"
 
+#include "core/RankLocal.h"
+#include "module/BusyKernel.h"
 #include "module/Module.h"
 #include "module/Recording.h"
 #include "reduce/Reduce.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 namespace braid::runtime::module {
@@ -14,9 +17,13 @@ namespace {
 
 braid_module_error errorHandler = nullptr;
 
+braid_module_kernel kernel = BRAID_MODULE_SLEEP;
+
 Module &module() {
-  static Module instance;
-  return instance;
+  void *&mine = rankLocal();
+  if (!mine)
+    mine = new Module();
+  return *static_cast<Module *>(mine);
 }
 
 Recording &recording() {
@@ -109,6 +116,13 @@ int64_t braid_module_events(const braid_module_event **events) {
   *events = recording().events.data();
   return int64_t(recording().events.size());
 }
+void braid_module_compute(int64_t seconds, int64_t name) {
+  double duration;
+  memcpy(&duration, &seconds, sizeof duration);
+  braid_comm *comm = module().all().comm;
+  const char *what = name ? textOf(name) : "compute";
+  check(kernel == BRAID_MODULE_BUSY ? braid::runtime::busyKernel(comm, duration) : braid_sleep(comm, duration), what);
+}
 int64_t braid_module_rank(void) { return module().all().rank; }
 
 void *braid_module_alloc(int64_t bytes, int64_t site) { return module().allocate(bytes, wordsOf(site)); }
@@ -119,5 +133,6 @@ void braid_module_on_error(braid_module_error handler) { errorHandler = handler;
 int64_t braid_module_planned(void) { return module().planned; }
 int64_t braid_module_copied(void) { return module().copied; }
 int64_t braid_module_allocated(void) { return int64_t(module().pool.fresh); }
+void braid_module_compute_by(braid_module_kernel by) { kernel = by; }
 void braid_module_reset(void) { module().reset(); }
 }

@@ -59,6 +59,8 @@ public:
   /// Offers the next message of `lane` to `peer`. The bytes stay unchanged until `accepted` has counted it. False: the queue
   /// of the lane is full, try again after progress.
   virtual bool offer(int peer, int lane, const void *data, size_t bytes) = 0;
+  /// The next message offered to `peer` on `lane` and the one after it are parts of one: a fabric carries them together.
+  virtual void join(int peer, int lane) {}
   /// How many messages offered to `peer` on `lane` have been accepted.
   virtual uint64_t accepted(int peer, int lane) = 0;
   /// The oldest message from `peer` on `lane` that was not accepted yet, if it is there.
@@ -88,6 +90,10 @@ public:
   /// What is offered on `lane` from now on belongs to execution `operation` of `step`, both equal on all ranks. For draws of
   /// an emulated fabric, which are functions of the place of a message and never of the order of arrival.
   virtual void mark(int lane, uint64_t step, uint64_t operation) {}
+  /// The draws of messages are those of this job from now on.
+  virtual void setJob(uint64_t job) {}
+  /// False: messages have sizes, and their bytes mean nothing.
+  virtual bool carriesData() const { return true; }
 };
 
 } // namespace braid::runtime

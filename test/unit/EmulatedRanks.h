@@ -3,7 +3,7 @@
 #define BRAID_TEST_UNIT_EMULATEDRANKS_H
 
 #include "braid/cost_models/EmitProfile.h"
-#include "tools/braid-skeleton/StepDriver.h"
+#include "test/unit/StepDriver.h"
 #include "transports/emulated/Emulated.h"
 #include "transports/emulated/Fibers.h"
 #include "transports/emulated/InProcess.h"
@@ -45,7 +45,7 @@ inline void onRanks(const EmulatedProfile &profile, const EmulationOptions &opti
 }
 
 /// Until the driver is done or the transport has a fault.
-inline void drive(skeleton::StepDriver &driver, Transport &transport) {
+inline void drive(test::StepDriver &driver, Transport &transport) {
   for (unsigned spins = 0; !driver.done() && !transport.fault();)
     if (driver.advance()) {
       spins = 0;

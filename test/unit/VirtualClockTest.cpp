@@ -40,8 +40,8 @@ double emulated(const Case &c, const EmulatedProfile &profile, bool fibers, bool
       std::vector<float> data;
       if (checkSums)
         data.assign(size_t(buffer) / sizeof(float), float(rank + 1));
-      skeleton::StepDriver driver(transport, program, group, size_t(buffer / program.chunks), 0,
-                                  checkSums ? data.data() : nullptr);
+      test::StepDriver driver(transport, program, group, size_t(buffer / program.chunks), 0,
+                              checkSums ? data.data() : nullptr);
       transport.clock()->align();
       driver.begin(0, 0);
       drive(driver, transport);
@@ -238,7 +238,7 @@ TEST_CASE("virtual clock: ranks as processes", "[emulated][virtual]") {
                                         std::make_unique<Nothing>(), rank);
             alg::StepProgram program = alg::find(c.algorithm)->program(c.kind, ranks, rank, c.settings);
             size_t chunk = size_t(alg::bufferBytes(c.kind, ranks, c.bytes) / program.chunks);
-            skeleton::StepDriver driver(transport, program, c.groups->groups[0], chunk, 0);
+            test::StepDriver driver(transport, program, c.groups->groups[0], chunk, 0);
             driver.begin(0, 0);
             drive(driver, transport);
             ends[rank] = transport.fault() ? -1 : transport.clock()->now();

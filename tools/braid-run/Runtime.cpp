@@ -25,6 +25,9 @@ std::string Runtime::load(const std::string &path) {
   find(start, "braid_op_start");
   find(wait, "braid_op_wait");
   find(forget, "braid_op_destroy");
+  find(step, "braid_step");
+  find(runFibers, "braid_run_fibers");
+  find(computeBy, "braid_module_compute_by");
   find(use, "braid_module_use");
   find(reset, "braid_module_reset");
   find(allocate, "braid_module_alloc");

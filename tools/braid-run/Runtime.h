@@ -21,6 +21,9 @@ struct Runtime {
   decltype(&braid_op_start) start = nullptr;
   decltype(&braid_op_wait) wait = nullptr;
   decltype(&braid_op_destroy) forget = nullptr;
+  decltype(&braid_step) step = nullptr;
+  decltype(&braid_run_fibers) runFibers = nullptr;
+  decltype(&braid_module_compute_by) computeBy = nullptr;
   decltype(&braid_module_use) use = nullptr;
   decltype(&braid_module_reset) reset = nullptr;
   decltype(&braid_module_alloc) allocate = nullptr;

@@ -8,6 +8,7 @@
 
 #include "Data.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cstdlib>
@@ -33,6 +34,30 @@ std::vector<int64_t> descriptorOf(const Port &port, char *data) {
 
 size_t wordsOf(const Port &port) { return 3 + 2 * size_t(port.type.getRank()); }
 
+/// The times of all executions, in order.
+std::string report(const RunOptions &options, std::vector<double> seconds) {
+  seconds.erase(seconds.begin(), seconds.begin() + options.leadIn);
+  if (!options.times.empty()) {
+    std::string text = "{\"steps_s\": [";
+    for (double time : seconds)
+      text += (text.back() == '[' ? "" : ", ") + llvm::formatv("{0:e12}", time).str();
+    std::error_code error;
+    llvm::raw_fd_ostream file(options.times, error);
+    file << text << "]}\n";
+    file.flush();
+    if (error || file.has_error()) {
+      std::string why = (error ? error : file.error()).message();
+      file.clear_error();
+      return options.times + ": " + why;
+    }
+  }
+  if (options.time) {
+    llvm::sort(seconds);
+    printf("median step: %.9g s\n", seconds[seconds.size() / 2]);
+  }
+  return "";
+}
+
 } // namespace
 
 std::string runSteps(Program &program, const RunOptions &options, int rank, int ranks) {
@@ -50,6 +75,7 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
   for (const Port &port : program.results)
     resultWords += wordsOf(port);
   std::vector<double> seconds;
+  double last = 0; ///< begin of a step
   for (int step = 0; step < options.steps; ++step) {
     std::vector<std::vector<int64_t>> descriptors;
     for (auto [port, bytes] : llvm::zip(program.arguments, data))
@@ -65,9 +91,19 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
     for (void *&pointer : pointers)
       packed.push_back(&pointer);
     int64_t copied = options.copied(), allocated = options.allocated();
-    auto before = std::chrono::steady_clock::now();
-    program.entry()(packed.data());
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+    double begin = 0;
+    if (options.beginStep) {
+      if (std::string error = options.beginStep(step, begin); !error.empty())
+        return error;
+      if (step > 0)
+        seconds.push_back(begin - last);
+      last = begin;
+      program.entry()(packed.data());
+    } else {
+      auto before = std::chrono::steady_clock::now();
+      program.entry()(packed.data());
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+    }
     if (options.afterCall)
       options.afterCall();
 
@@ -110,10 +146,14 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
   }
   for (char *memory : data)
     options.release(memory);
-  if (options.time && rank == 0 && !seconds.empty()) {
-    llvm::sort(seconds);
-    printf("median step: %.6f s\n", seconds[seconds.size() / 2]);
+  if (double end = 0; options.beginStep) {
+    if (std::string error = options.beginStep(options.steps, end); !error.empty())
+      return error;
+    seconds.push_back(end - last);
   }
+  if (rank == 0)
+    if (std::string error = report(options, seconds); !error.empty())
+      return error;
   fflush(stdout);
   return "";
 }

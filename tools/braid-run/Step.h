@@ -24,6 +24,11 @@ struct RunOptions {
   decltype(&braid_module_copied) copied = nullptr;
   decltype(&braid_module_allocated) allocated = nullptr;
   std::function<void()> afterCall; ///< after each call of the function, if there is one
+  /// On an emulated clock: called before each execution and after the last one, with its number; all ranks leave it at one
+  /// time, which it gives. A step then takes as long as on its slowest rank. Null: this rank's time in the machine's.
+  std::function<std::string(int step, double &begin)> beginStep;
+  int leadIn = 0;    ///< of these, the first, whose times do not count
+  std::string times; ///< file for the time of each step, rank 0; empty: none
 };
 
 /// Runs all steps on this rank. Returns an error or "".

@@ -51,6 +51,29 @@ cl::opt<std::string> transport("transport", cl::desc("of the runtime: shm, tcp, 
 cl::opt<std::string> profile("profile", cl::desc("emulated transport: the cluster's fabric profile (JSON)"),
                              cl::cat(category));
 cl::opt<uint64_t> seed("seed", cl::desc("emulated transport: of all draws"), cl::init(0), cl::cat(category));
+enum class ClockKind { None, Wall, Virtual };
+cl::opt<ClockKind> clockKind("clock", cl::desc("emulated transport: the clock"), cl::init(ClockKind::None),
+                             cl::values(clEnumValN(ClockKind::Wall, "wall", "the machine's time, stretched"),
+                                        clEnumValN(ClockKind::Virtual, "virtual", "exact and repeatable")),
+                             cl::cat(category));
+cl::opt<uint64_t> firstJob("job", cl::desc("emulated transport: number of the first job, whose draws apply"),
+                           cl::init(0), cl::cat(category));
+cl::opt<int> jobs("jobs", cl::desc("emulated transport: jobs, of --steps each, whose draws are fresh"), cl::init(1),
+                  cl::cat(category));
+cl::opt<int> leadIn("lead-in", cl::desc("executions before the first step, which no time counts"), cl::init(0),
+                    cl::cat(category));
+cl::opt<std::string> stepTimes("step-times", cl::desc("write the time of each step (JSON) to a file"),
+                               cl::cat(category));
+cl::opt<bool>
+    fibers("fibers",
+           cl::desc("ranks are fibers of one process, with --transport emulated+in-process, or emulated+sizes, which "
+                    "moves no data, and --clock virtual"),
+           cl::cat(category));
+cl::opt<braid_module_kernel>
+    computeBy("compute", cl::desc("what braid.compute is"), cl::init(BRAID_MODULE_SLEEP),
+              cl::values(clEnumValN(BRAID_MODULE_SLEEP, "sleep", "a sleep, during which collectives go on"),
+                         clEnumValN(BRAID_MODULE_BUSY, "busy", "arithmetic that keeps a processor busy")),
+              cl::cat(category));
 cl::opt<double> deadline("deadline", cl::desc("seconds that a live rank may stay silent; absent: the runtime's"),
                          cl::init(0), cl::cat(category));
 cl::opt<std::string> runtimeLibrary("runtime", cl::desc("libbraid_rt.so; absent: beside this program"),
@@ -96,7 +119,9 @@ bool readIndexed(llvm::StringRef text, char separator, size_t limit, unsigned &i
 }
 
 std::string readRunOptions(const Program &program, RunOptions &options) {
-  options.steps = steps;
+  options.steps = leadIn + jobs * steps;
+  options.leadIn = leadIn;
+  options.times = stepTimes;
   options.allRanks = allRanks;
   options.elements = elements;
   options.time = timeSteps;
@@ -125,7 +150,16 @@ std::string readRunOptions(const Program &program, RunOptions &options) {
       return "--carry: expected RESULT:ARGUMENT of the same type, got " + text;
     options.carry[index] = argument;
   }
-  return steps > 0 ? "" : "--steps: expected at least 1, got " + std::to_string(steps);
+  if (steps < 1 || jobs < 1 || leadIn < 0)
+    return "--steps, --jobs, --lead-in: expected at least 1, 1 and 0, got " + std::to_string(steps) + ", " +
+           std::to_string(jobs) + " and " + std::to_string(leadIn);
+  if (computeBy == BRAID_MODULE_BUSY && clockKind == ClockKind::Virtual)
+    return "--compute busy: expected a clock that goes on meanwhile, got the virtual one";
+  if (fibers && (!timeline.empty() || !recordProfile.empty()))
+    return "--fibers: expected neither --timeline nor --record-profile, which need a process for each rank";
+  if (fibers && count < 1)
+    return "--fibers: expected the number of ranks (-n), got none";
+  return "";
 }
 
 int linkShared(const std::string &object, const std::string &shared, const std::string &runtime) {
@@ -196,35 +230,59 @@ int main(int argc, char **argv) {
     return failure("-n: expected " + llvm::Twine(program->ranks) +
                    ", the ranks that the program's collectives name, got " + llvm::Twine(count));
 
-  auto body = [&](int) {
-    braid_comm_options commOptions = {};
-    commOptions.size = sizeof(commOptions);
-    commOptions.transport = transport.empty() ? nullptr : transport.c_str();
-    commOptions.profile = profile.empty() ? nullptr : profile.c_str();
-    commOptions.seed = seed;
-    commOptions.deadline_s = deadline;
-    braid_comm *comm = nullptr;
+  runtime.computeBy(computeBy);
+  braid_comm_options commOptions = {};
+  commOptions.size = sizeof(commOptions);
+  commOptions.transport = transport.empty() ? nullptr : transport.c_str();
+  commOptions.profile = profile.empty() ? nullptr : profile.c_str();
+  commOptions.seed = seed;
+  commOptions.deadline_s = deadline;
+  commOptions.clock = clockKind == ClockKind::None ? nullptr : clockKind == ClockKind::Wall ? "wall" : "virtual";
+  std::function<int(braid_comm *)> run = [&](braid_comm *comm) {
     int32_t rank = 0, ranks = 1;
-    if (runtime.create(&commOptions, &comm) != BRAID_OK || runtime.rank(comm, &rank, &ranks) != BRAID_OK)
+    if (runtime.rank(comm, &rank, &ranks) != BRAID_OK)
       return failure(runtime.lastError(), 70);
     runtime.use(comm);
-    options.allocate = runtime.allocate;
-    options.release = runtime.release;
-    options.copied = runtime.copied;
-    options.allocated = runtime.allocated;
+    RunOptions mine = options;
+    mine.allocate = runtime.allocate;
+    mine.release = runtime.release;
+    mine.copied = runtime.copied;
+    mine.allocated = runtime.allocated;
+    bool emulated = llvm::StringRef(transport).starts_with("emulated");
+    if (emulated)
+      mine.beginStep = [&](int step, double &begin) -> std::string {
+        int measured = std::max(0, step - leadIn);
+        bool fine =
+            runtime.step(comm, firstJob + uint64_t(measured / steps), uint64_t(measured % steps), &begin) == BRAID_OK;
+        return fine ? "" : runtime.lastError();
+      };
     Measurement measurement(runtime, comm, *program, measure);
     if (measure.wanted()) {
       measurement.begin();
-      options.afterCall = [&] { measurement.stepEnded(); };
+      mine.afterCall = [&] { measurement.stepEnded(); };
     }
-    std::string error = runSteps(*program, options, rank, ranks);
+    std::string error = runSteps(*program, mine, rank, ranks);
     if (error.empty() && measure.wanted())
       error = measurement.finish();
     if (!error.empty())
       return failure("rank " + llvm::Twine(rank) + ": " + error, 1);
     runtime.reset();
-    runtime.destroy(comm);
     return 0;
+  };
+  if (fibers) {
+    braid_rank_body call = [](braid_comm *comm, void *context) {
+      return (*static_cast<std::function<int(braid_comm *)> *>(context))(comm);
+    };
+    return runtime.runFibers(count, &commOptions, call, &run) == BRAID_OK ? 0 : failure(runtime.lastError(), 70);
+  }
+  auto body = [&](int) {
+    braid_comm *comm = nullptr;
+    if (runtime.create(&commOptions, &comm) != BRAID_OK)
+      return failure(runtime.lastError(), 70);
+    int status = run(comm);
+    if (status == 0)
+      runtime.destroy(comm);
+    return status;
   };
   return count > 0 ? runRanks(count, grace, body) : body(0);
 }

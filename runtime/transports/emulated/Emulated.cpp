@@ -1,5 +1,6 @@
 //===- Emulated.cpp - messages are shown when the emulation has delivered them ----------------------------------===//
 #include "transports/emulated/Emulated.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <numeric>
@@ -10,9 +11,7 @@ EmulatedTransport::EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::un
                                      std::vector<int> members, int communicator)
     : seat(std::move(seat)), emulation(this->seat->emulation.get()), inner(std::move(inner)),
       members(std::move(members)), rank(this->seat->rank), communicator(communicator),
-      pumped([this] { return pumpAndRest(); }) {
-  setJob(this->seat->job);
-}
+      pumped([this] { return pumpAndRest(); }) {}
 
 static std::vector<int> everyone(int ranks) {
   std::vector<int> all(static_cast<size_t>(ranks));
@@ -27,8 +26,8 @@ EmulatedTransport::EmulatedTransport(std::shared_ptr<Emulation> emulation, std::
 /// The seat first: while the inner transport says farewell, this rank does not hold time up.
 EmulatedTransport::~EmulatedTransport() { seat.reset(); }
 
-void EmulatedTransport::setJob(uint64_t job) {
-  seat->job = job;
+void EmulatedSeat::setJob(uint64_t number) {
+  job = number;
   for (int of = 0; of < 2; ++of)
     factor[of] = draws::jobLatencyFactor(emulation->profile.noise[of], emulation->options.seed, job);
 }
@@ -72,7 +71,7 @@ double EmulatedTransport::excess(int target, int lane) {
   place.operation = here.operation;
   place.where = uint64_t(profile.device[rank]) << 32 | uint64_t(profile.device[target]);
   place.message = uint64_t(lane) << 32 | here.sent++;
-  double time = draws::messageExcess(noise, profile.latency(rank, target) * factor[of], place);
+  double time = draws::messageExcess(noise, profile.latency(rank, target) * seat->factor[of], place);
   bool &sent = recent(here.step, here.operation).sent[of];
   if (!sent) {
     sent = true;
@@ -94,8 +93,17 @@ LaneState *EmulatedTransport::outgoing(int peer, int lane, PeerLane &here) {
 bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes) {
   PeerLane &here = at(peer, lane);
   LaneState *out = outgoing(peer, lane, here);
-  if (!out || !emulation->send(
-                  {out, lane, double(bytes), excess(members[size_t(peer)], lane), {factor[0], factor[1]}, seat->job})) {
+  ++here.pieces;
+  here.piecesBytes += double(bytes);
+  bool whole = !here.joins;
+  here.joins = false;
+  if (!out || (whole && !emulation->send({out,
+                                          lane,
+                                          here.pieces,
+                                          here.piecesBytes,
+                                          excess(members[size_t(peer)], lane),
+                                          {seat->factor[0], seat->factor[1]},
+                                          seat->job}))) {
     own = {Fault::System, -1,
            out ? "emulated fabric: expected at most " + std::to_string(emulation->options.messages) +
                      " messages under way, got more"
@@ -103,6 +111,10 @@ bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes
     return false;
   }
   ++here.offered;
+  if (whole) {
+    here.pieces = 0;
+    here.piecesBytes = 0;
+  }
   // The fabric's queues have no end; what the machine's cannot take yet follows when it can.
   if (full.count({peer, lane}))
     keep(peer, lane, data, bytes);

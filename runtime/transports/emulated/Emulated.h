@@ -22,12 +22,16 @@ namespace braid::runtime {
 
 /// A rank's place in an emulation, which its communicators share. When the last one is gone, the rank no longer holds time up.
 struct EmulatedSeat {
-  EmulatedSeat(std::shared_ptr<Emulation> emulation, int rank) : emulation(std::move(emulation)), rank(rank) {}
+  EmulatedSeat(std::shared_ptr<Emulation> emulation, int rank) : emulation(std::move(emulation)), rank(rank) {
+    setJob(0);
+  }
   ~EmulatedSeat() { emulation->leave(rank); }
   EmulatedSeat(const EmulatedSeat &) = delete;
   const std::shared_ptr<Emulation> emulation;
   const int rank;
-  uint64_t job = 0; ///< whose draws the messages have
+  uint64_t job = 0;          ///< whose draws the messages have
+  double factor[2] = {1, 1}; ///< of that job on the latencies of each class
+  void setJob(uint64_t job);
 };
 
 class EmulatedTransport : public Transport, private Clock {
@@ -41,7 +45,8 @@ public:
   ~EmulatedTransport() override;
 
   /// The job whose draws the next messages have.
-  void setJob(uint64_t job);
+  void setJob(uint64_t job) override { seat->setJob(job); }
+  bool carriesData() const override { return inner->carriesData(); }
   /// "emulated cluster h100-roce-4x2: wall clock, 1 us here is 7.69 ms"
   std::string description() const;
 
@@ -49,6 +54,7 @@ public:
   void *allocate(size_t bytes) override { return inner->allocate(bytes); }
   void release(void *memory) override { inner->release(memory); }
   bool offer(int peer, int lane, const void *data, size_t bytes) override;
+  void join(int peer, int lane) override { at(peer, lane).joins = true; }
   uint64_t accepted(int peer, int lane) override;
   bool peek(int peer, int lane, Message &message) override;
   void accept(int peer, int lane) override;
@@ -87,6 +93,9 @@ private:
   };
   struct PeerLane {
     uint64_t offered = 0, taken = 0;
+    bool joins = false; ///< the next one is not the last of its message
+    int pieces = 0;     ///< offered, of a message that is not whole yet
+    double piecesBytes = 0;
     LaneState *out = nullptr, *in = nullptr;
   };
   struct Waiting {
@@ -109,7 +118,6 @@ private:
   const std::vector<int> members; ///< peer -> rank of the emulation
   const int rank;                 ///< of the emulation
   const int communicator;
-  double factor[2] = {1, 1};
   std::unordered_map<int, LanePlace> places; ///< of each lane
   std::unordered_map<uint64_t, PeerLane> peers;
   std::map<std::pair<int, int>, std::deque<Waiting>>

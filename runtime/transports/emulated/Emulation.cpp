@@ -1,5 +1,6 @@
 //===- Emulation.cpp - the state of the links, and who may run --------------------------------------------------===//
 #include "transports/emulated/Emulation.h"
+#include "transports/emulated/Fibers.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -98,7 +99,9 @@ std::shared_ptr<Emulation> Emulation::inProcess(EmulatedProfile profile, const E
 
 std::shared_ptr<Emulation> Emulation::attach(EmulatedProfile profile, const EmulationOptions &options, void *region,
                                              bool first) {
-  std::shared_ptr<Emulation> made(new Emulation(std::move(profile), options, futexParker()));
+  Fibers *fibers = Fibers::running();
+  std::shared_ptr<Emulation> made(
+      new Emulation(std::move(profile), options, fibers ? static_cast<Parker &>(*fibers) : futexParker()));
   made->layOut(region);
   if (first) {
     made->initialise();
@@ -106,7 +109,10 @@ std::shared_ptr<Emulation> Emulation::attach(EmulatedProfile profile, const Emul
   }
   timespec pause = {0, 100000};
   while (made->header->ready.load(std::memory_order_acquire) == 0)
-    nanosleep(&pause, nullptr);
+    if (fibers)
+      fibers->yield();
+    else
+      nanosleep(&pause, nullptr);
   return made;
 }
 
@@ -212,6 +218,7 @@ bool Emulation::send(const Departure &d) {
     first = part == 0 ? index : first;
     f.whole = first;
     f.partsLeft = parts;
+    f.pieces = d.pieces;
     f.source = source;
     f.target = target;
     f.lane = int32_t(d.lane - lanes);
@@ -255,7 +262,7 @@ void Emulation::handle(const Event &event) {
     return enterLink(event.index, event.time);
   if (event.kind == Event::Delivery) {
     Flight &f = flights[event.index];
-    lanes[f.lane].delivered.fetch_add(1, std::memory_order_release);
+    lanes[f.lane].delivered.fetch_add(uint64_t(f.pieces), std::memory_order_release);
     int target = f.target;
     f.nextUnused = header->unused;
     header->unused = int32_t(event.index);

@@ -56,6 +56,7 @@ public:
   struct Departure {
     LaneState *lane;
     int number; ///< of the lane, for draws
+    int pieces; ///< messages of the inner transport that travel as this one
     double bytes, excess;
     double factor[2];
     uint64_t job;

@@ -1,14 +1,18 @@
 //===- Fibers.cpp - ranks that take turns on one thread ---------------------------------------------------------===//
 #include "transports/emulated/Fibers.h"
+#include "core/RankLocal.h"
 #include <deque>
 #include <ucontext.h>
 #include <vector>
 
 namespace braid::runtime {
 
+static thread_local Fibers *current = nullptr;
+
 struct Fibers::State {
-  static constexpr size_t stackBytes = 256 << 10;
+  static constexpr size_t stackBytes = 1 << 20; ///< touched as far as it is used
   std::vector<ucontext_t> contexts;
+  std::vector<void *> locals; ///< of each fiber, see RankLocal.h
   std::vector<std::unique_ptr<char[]>> stacks;
   std::deque<int> ready;
   int running = -1;
@@ -23,6 +27,7 @@ struct Fibers::State {
       ready.pop_front();
     }
     ucontext_t *next = running < 0 ? &home : &contexts[size_t(running)];
+    useRankLocal(running < 0 ? nullptr : &locals[size_t(running)]);
     if (next != &from)
       swapcontext(&from, next);
   }
@@ -35,6 +40,7 @@ struct Fibers::State {
 
 Fibers::Fibers(int ranks) : state(new State) {
   state->contexts.resize(size_t(ranks));
+  state->locals.resize(size_t(ranks));
   for (int rank = 0; rank < ranks; ++rank)
     state->stacks.emplace_back(new char[State::stackBytes]);
 }
@@ -54,7 +60,20 @@ void Fibers::run(const std::function<void(int)> &body) {
                 unsigned(rank));
     s.ready.push_back(int(rank));
   }
+  Fibers *outer = current;
+  current = this;
   s.yield(s.home);
+  current = outer;
+}
+
+Fibers *Fibers::running() { return current; }
+
+bool Fibers::othersReady() const { return !state->ready.empty(); }
+
+void Fibers::yield() {
+  int me = state->running;
+  state->ready.push_back(me);
+  state->yield(state->contexts[size_t(me)]);
 }
 
 void Fibers::park(int rank, std::atomic<uint32_t> &word, uint32_t seen, double) {

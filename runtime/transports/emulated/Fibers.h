@@ -17,6 +17,11 @@ class Fibers : public Parker {
 public:
   explicit Fibers(int ranks);
   ~Fibers() override;
+  /// Whose fiber the caller is; null: none.
+  static Fibers *running();
+  /// From a fiber: others have their turn first; whether there are any.
+  void yield();
+  bool othersReady() const;
   /// Runs `body` once for each rank, and returns when all have returned.
   void run(const std::function<void(int rank)> &body);
 

@@ -1,9 +1,11 @@
 //===- InProcess.cpp - pointers in queues -----------------------------------------------------------------------===//
 #include "transports/emulated/InProcess.h"
+#include "core/Transports.h"
+#include <cstdio>
 #include <cstdlib>
-#include <deque>
 #include <mutex>
 #include <sched.h>
+#include <unistd.h>
 
 namespace braid::runtime {
 
@@ -11,9 +13,12 @@ namespace {
 
 /// Messages from one rank to another on one lane.
 struct Queue {
-  std::deque<Message> messages;
+  std::vector<Message> messages; ///< from `first` on
+  size_t first = 0;
   uint64_t accepted = 0;
 };
+
+constexpr int allLanes = 4096; ///< of a communicator
 
 /// All queues of one receiver.
 struct Mailbox {
@@ -22,11 +27,12 @@ struct Mailbox {
 };
 
 struct Office {
-  Office(int ranks, int lanes) : lanes(lanes), boxes(size_t(ranks)) {
+  Office(int ranks, int lanes, bool data) : lanes(lanes), data(data), boxes(size_t(ranks)) {
     for (Mailbox &box : boxes)
       box.queues.resize(size_t(ranks) * size_t(lanes));
   }
   const int lanes;
+  const bool data;
   std::vector<Mailbox> boxes; ///< of each rank
   std::mutex mutex;
   Fault broken; ///< by its peer
@@ -36,7 +42,8 @@ class InProcess : public Transport {
 public:
   InProcess(std::shared_ptr<Office> office, int rank) : office(std::move(office)), rank(rank) {}
 
-  const char *name() const override { return "in-process"; }
+  const char *name() const override { return office->data ? "in-process" : "sizes"; }
+  bool carriesData() const override { return office->data; }
   void *allocate(size_t bytes) override { return std::malloc(bytes ? bytes : 1); }
   void release(void *memory) override { std::free(memory); }
 
@@ -57,16 +64,19 @@ public:
     Mailbox &box = office->boxes[size_t(rank)];
     std::lock_guard<std::mutex> lock(box.mutex);
     Queue &from = queue(box, peer, lane);
-    if (from.messages.empty())
+    if (from.first == from.messages.size())
       return false;
-    message = from.messages.front();
+    message = from.messages[from.first];
     return true;
   }
   void accept(int peer, int lane) override {
     Mailbox &box = office->boxes[size_t(rank)];
     std::lock_guard<std::mutex> lock(box.mutex);
     Queue &from = queue(box, peer, lane);
-    from.messages.pop_front();
+    if (++from.first == from.messages.size()) {
+      from.messages.clear();
+      from.first = 0;
+    }
     ++from.accepted;
   }
 
@@ -96,11 +106,35 @@ private:
 } // namespace
 
 std::vector<std::unique_ptr<Transport>> inProcessTransports(int ranks, int lanes) {
-  auto office = std::make_shared<Office>(ranks, lanes);
+  auto office = std::make_shared<Office>(ranks, lanes, /*data=*/true);
   std::vector<std::unique_ptr<Transport>> all;
   for (int rank = 0; rank < ranks; ++rank)
     all.push_back(std::make_unique<InProcess>(office, rank));
   return all;
+}
+
+Outcome makeInProcessTransport(const TransportContext &context, bool data, std::unique_ptr<Transport> &transport) {
+  // The first rank makes the office and tells the others where it is; they meet again once all have a part in it.
+  std::shared_ptr<Office> office;
+  std::string mine = std::to_string(getpid());
+  if (context.me == 0) {
+    office = std::make_shared<Office>(context.size(), allLanes, data);
+    mine += " " + std::to_string(reinterpret_cast<uintptr_t>(&office));
+  }
+  std::vector<std::string> all;
+  Outcome met = context.exchange.allgather(context.key + "/in-process", context.members, mine, context.deadline, all);
+  if (!met)
+    return met;
+  unsigned long long process = 0, address = 0;
+  std::sscanf(all[0].c_str(), "%llu %llu", &process, &address);
+  if (process != static_cast<unsigned long long>(getpid()))
+    return {BRAID_INVALID, "transport 'in-process': expected all ranks in one process, got several"};
+  if (context.me != 0)
+    office = *reinterpret_cast<std::shared_ptr<Office> *>(uintptr_t(address));
+  met = context.exchange.barrier(context.key + "/in-process-open", context.members, context.deadline);
+  if (met)
+    transport = std::make_unique<InProcess>(std::move(office), context.me);
+  return met;
 }
 
 } // namespace braid::runtime

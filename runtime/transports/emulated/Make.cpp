@@ -104,7 +104,7 @@ Outcome makeSeat(const TransportContext &context, std::shared_ptr<EmulatedSeat> 
   std::shared_ptr<Emulation> kept(made.get(), [made, region](Emulation *) mutable { made.reset(); });
   made.reset();
   seat = std::make_shared<EmulatedSeat>(std::move(kept), context.me);
-  seat->job = job;
+  seat->setJob(job);
   // Nobody's file is closed, or process over, before all have opened it.
   Outcome opened = context.exchange.barrier(context.key + "/emulated-open", context.members, context.deadline);
   if (!opened)
@@ -114,7 +114,7 @@ Outcome makeSeat(const TransportContext &context, std::shared_ptr<EmulatedSeat> 
 
 } // namespace
 
-Outcome makeEmulatedTransport(const TransportContext &context, std::unique_ptr<Transport> inner,
+Outcome makeEmulatedTransport(const TransportContext &context, const std::string &innerName,
                               std::unique_ptr<Transport> &transport) {
   std::shared_ptr<EmulatedSeat> seat;
   {
@@ -124,7 +124,10 @@ Outcome makeEmulatedTransport(const TransportContext &context, std::unique_ptr<T
       seat = found->second.lock();
   }
   int communicator = 0;
+  std::unique_ptr<Transport> inner;
   if (!seat) {
+    if (Outcome made = makeTransport(innerName, context, inner); !made)
+      return made;
     if (Outcome made = makeSeat(context, seat); !made)
       return made;
     std::lock_guard<std::mutex> lock(seatsLock);
@@ -135,7 +138,9 @@ Outcome makeEmulatedTransport(const TransportContext &context, std::unique_ptr<T
     std::string mine = context.me == 0 ? std::to_string(1 + seat->emulation->newCommunicator()) : "";
     std::vector<std::string> all;
     seat->emulation->leave(seat->rank);
-    Outcome met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
+    Outcome met = makeTransport(innerName, context, inner);
+    if (met)
+      met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
     seat->emulation->enter(seat->rank);
     if (!met)
       return met;

@@ -37,6 +37,7 @@ struct Flight {
   int32_t hops = 0, hop = 0;
   int32_t source = 0, target = 0, lane = 0; ///< the lane by its slot
   int32_t whole = 0, partsLeft = 0, nextUnused = -1;
+  int32_t pieces = 1; ///< messages of the inner transport
   double bytes = 0;
   double factor[2] = {1, 1}; ///< of the job on the latency of each class of links
   double excess = 0;
@@ -49,7 +50,7 @@ struct Flight {
 struct LaneState {
   std::atomic<uint64_t> key{0};
   int32_t source = 0, target = 0;
-  std::atomic<uint64_t> delivered{0}; ///< messages that the receiver may see
+  std::atomic<uint64_t> delivered{0}; ///< messages of the inner transport that the receiver may see
   std::atomic<uint64_t> accepted{0};  ///< messages that the sender knows were accepted
   uint64_t acceptedSoFar = 0;         ///< what it will know when virtual time lets it
   double last = 0;                    ///< last delivery: messages of a lane do not overtake

@@ -1,6 +1,7 @@
 set(BRAID_RT_EMULATED_SOURCES
   transports/emulated/Emulated.cpp
   transports/emulated/Emulation.cpp
+  transports/emulated/FiberRanks.cpp
   transports/emulated/Fibers.cpp
   transports/emulated/InProcess.cpp
   transports/emulated/Json.cpp

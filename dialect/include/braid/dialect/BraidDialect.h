@@ -14,6 +14,11 @@ struct CommunicationResource : public SideEffects::Resource::Base<CommunicationR
   StringRef getName() final { return "Communication"; }
 };
 
+/// What timed computation writes to: time passes where it stands.
+struct TimeResource : public SideEffects::Resource::Base<TimeResource> {
+  StringRef getName() final { return "Time"; }
+};
+
 /// One axis of a mesh of devices.
 struct MeshAxis {
   StringAttr name;

@@ -3,6 +3,7 @@
 #define BRAID_DIALECT_BRAIDOPS_TD
 
 include "braid/dialect/CollectiveOps.td"
+include "braid/dialect/ComputeOps.td"
 include "braid/dialect/DestinationOps.td"
 include "braid/dialect/RootedOps.td"
 include "braid/dialect/ScheduleOps.td"

@@ -46,6 +46,8 @@ struct ModulePlan {
   int64_t ranks = 0;
   std::unique_ptr<::braid::cost::Pricer> pricer;
   ::braid::cost::Program program;
+  /// Of each block's tasks: the operation, where the task communicates (a collective; a barrier that is one), else null.
+  std::vector<std::vector<Operation *>> operations;
   ::braid::cost::PlanResult result;
   ::braid::cost::PlanOptions options;
   std::vector<PlannedCollective> collectives; ///< of the braid policy, in issue order

@@ -44,12 +44,19 @@ void *braid_module_alloc(int64_t bytes, int64_t site);
 void braid_module_free(void *memory);
 /* What comes until the next mark, launch or finish is computation of this number; negative: it is not measured. */
 void braid_module_mark(int64_t mark);
+/* Timed computation: `seconds` are the bits of a double, on the clock of the communicator of all ranks. */
+void braid_module_compute(int64_t seconds, int64_t name);
 
 /* --- for the program that runs a module ---------------------------------------------------------------------------- */
 
-/* The communicator of all ranks, for all modules of this process. Without this call it is made from the environment when
+/* The communicator of all ranks, for all modules of this process (of this fiber, inside braid_run_fibers). Without this call it is made from the environment when
  * it is first needed. The caller keeps it. */
 void braid_module_use(struct braid_comm *comm);
+/* What timed computation is. Sleep (the default) gives up the processor and takes part in what is in flight. Busy spins in
+ * multiplications and additions, as a kernel would, and leaves what is in flight to others; not on a virtual clock, which
+ * stands still meanwhile. */
+typedef enum braid_module_kernel { BRAID_MODULE_SLEEP = 0, BRAID_MODULE_BUSY = 1 } braid_module_kernel;
+void braid_module_compute_by(braid_module_kernel kernel);
 /* What to do on an error, with a sentence; it must not return. Default: print it and end the process with status 70. */
 typedef void (*braid_module_error)(const char *message);
 void braid_module_on_error(braid_module_error handler);

@@ -133,6 +133,10 @@ typedef struct braid_op_options {
    * and at least as wide. Operands are converted to it, messages carry it, results are rounded once, at the end: bits are
    * those of the same collective on converted tensors, as XLA's AllReducePromotion has it. */
   int32_t accumulation;
+  /* 0: runs as soon as it is started, beside others. Else: waits for those that were started before it with the same number, on
+   * this communicator, its subsets and its parent, that use the same fabric (inside a host, or between hosts). That is what
+   * plans assume: two at a time would share the links. */
+  int32_t queue;
 } braid_op_options;
 
 const char *braid_last_error(void);                 /* of this thread; valid until its next call */
@@ -150,6 +154,16 @@ braid_status braid_comm_abort(braid_comm *comm, const char *why);
  * flight go on. And that clock's time, seconds from a start of its own. */
 braid_status braid_sleep(braid_comm *comm, double seconds);
 braid_status braid_now(braid_comm *comm, double *seconds);
+/* Begins a step that is measured: on an emulated clock all ranks leave at one time, which is `begin` (may be NULL), and messages
+ * have the draws of this job and step from here on. Elsewhere it only tells the time. Nothing may be in flight. */
+braid_status braid_step(braid_comm *comm, uint64_t job, uint64_t step, double *begin);
+/* 1: messages carry their bytes. 0: only their sizes (transport "sizes"), and nothing is copied or reduced. */
+int32_t braid_comm_carries_data(const braid_comm *comm);
+/* All ranks of a job in the calling thread, as fibers that take turns: `body` once for each, with the communicator of all. For
+ * emulated+in-process and emulated+sizes on the virtual clock, where threads would only wake each other. The first error ends the
+ * others; `body` returns 0 if all went well. */
+typedef int (*braid_rank_body)(braid_comm *comm, void *context);
+braid_status braid_run_fibers(int32_t ranks, const braid_comm_options *options, braid_rank_body body, void *context);
 braid_status braid_comm_destroy(braid_comm *comm);
 
 /* Memory that the transport can reach without copies (shared memory: mapped by the peers). NULL on failure. */

@@ -1,9 +1,9 @@
 //===- StepDriver.cpp - one rank's step program, driven over a transport ----------------------------------------===//
-#include "tools/braid-skeleton/StepDriver.h"
+#include "test/unit/StepDriver.h"
 #include "transports/Clock.h"
 #include <cstring>
 
-namespace braid::skeleton {
+namespace braid::test {
 
 using algorithms::Action;
 using algorithms::Step;
@@ -127,4 +127,4 @@ bool StepDriver::advanceLane(int channel) {
   return true;
 }
 
-} // namespace braid::skeleton
+} // namespace braid::test

@@ -1,17 +1,17 @@
 //===- StepDriver.h - one rank's step program, driven over a transport ------------------------------------------===//
 //
-// The least that executes a step program: no planning, no types, floats or no data at all. A skeleton needs the messages of a
-// job, their sizes and their order, and nothing that is in them; tests compare it with the model's player.
+// The least that executes a step program: no planning, no types, floats or no data at all. Tests compare the emulated fabric
+// with the model's player by it.
 //===------------------------------------------------------------------------------------------------------------===//
-#ifndef BRAID_SKELETON_STEPDRIVER_H
-#define BRAID_SKELETON_STEPDRIVER_H
+#ifndef BRAID_TEST_UNIT_STEPDRIVER_H
+#define BRAID_TEST_UNIT_STEPDRIVER_H
 
 #include "braid/runtime/algorithms/StepProgram.h"
 #include "transports/Transport.h"
 #include <memory>
 #include <vector>
 
-namespace braid::skeleton {
+namespace braid::test {
 
 class StepDriver {
 public:
@@ -54,6 +54,6 @@ private:
   std::vector<std::unique_ptr<char[]>> copies; ///< of chunks that were sent: a send takes the value of the moment
 };
 
-} // namespace braid::skeleton
+} // namespace braid::test
 
 #endif

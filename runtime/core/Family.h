@@ -1,0 +1,60 @@
+//===- Family.h - what the communicators of one rank share --------------------------------------------------------===//
+//
+// A communicator, its subsets and theirs are one family on each rank. Whoever waits on one of them drives the others too:
+// else an operation started on a subset would stand still while its rank waits, or computes, elsewhere. A member that
+// another thread is using is left to that thread.
+//
+// Queues: operations planned with one queue and on one fabric run one after another, in the order of their starts, which
+// is the same on all ranks. That is the rule that plans are priced by: one collective at a time on a fabric.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_FAMILY_H
+#define BRAID_RUNTIME_CORE_FAMILY_H
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace braid::runtime {
+
+class Clock;
+class Communicator;
+class Operation;
+
+class Family {
+public:
+  void join(Communicator &member);
+  void leave(Communicator &member);
+  bool alone() const { return count.load(std::memory_order_relaxed) == 1; }
+
+  /// The caller holds its own lock.
+  bool progressOthers(const Communicator &caller);
+  void armOthers(const Communicator &caller, Clock &clock);
+
+  void started(Operation &operation);
+  void ended(const Operation &operation);
+  bool hasTurn(const Operation &operation);
+  std::string waitsFor(const Operation &operation);
+
+  /// A step begins: executions are numbered from 0 again.
+  void begin(uint64_t number);
+  std::atomic<bool> inStep{false}; ///< steps are announced
+  std::atomic<uint64_t> step{0};
+
+private:
+  template <typename Body> void eachOther(const Communicator &caller, Body body);
+
+  /// Recursive: an operation that progresses asks for its turn.
+  std::recursive_mutex mutex;
+  std::vector<Communicator *> members;
+  std::atomic<size_t> count{0};
+  std::map<int, std::deque<const Operation *>> queues;
+  uint64_t executed = 0; ///< in this step
+};
+
+} // namespace braid::runtime
+
+#endif

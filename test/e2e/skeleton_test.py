@@ -1,0 +1,174 @@
+"""Skeletons: of every program, run as processes, as fibers, with data and without."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from harness import CLUSTERS, DATA, check, expect, main
+
+BIN = os.environ.get("BRAID_BIN") or os.path.dirname(shutil.which("braid-run") or "build/bin/braid-run")
+WORK = tempfile.TemporaryDirectory(prefix="braid-skeleton-")
+PROGRAMS = sorted(name[:-5] for name in os.listdir(DATA) if name.endswith(".mlir"))
+SMALL, LARGE = "h100-roce-4x2", "h100-roce-16x8"
+
+
+def path(name):
+    return os.path.join(WORK.name, name)
+
+
+def tool(name, *arguments, fails=False):
+    done = subprocess.run([os.path.join(BIN, name), *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    expect((done.returncode != 0) == fails, f"{name} {' '.join(map(str, arguments))}: {done.stderr[-2000:]}")
+    return done.stderr if fails else done.stdout
+
+
+def cluster(name):
+    return os.path.join(CLUSTERS, name + ".yaml")
+
+
+def profile(name=SMALL):
+    file = path(name + ".json")
+    if not os.path.exists(file):
+        tool("braid-sim", "emit-profile", "--cluster", cluster(name), "-o", file)
+    return file
+
+
+def skeleton(program, policy):
+    file = path(f"{program}-{policy}.mlir")
+    if not os.path.exists(file):
+        on = LARGE if "128" in program else SMALL
+        tool("braid-skeleton", os.path.join(DATA, program + ".mlir"), "--cluster", cluster(on), "--policy", policy, "-o", file)
+    return file
+
+
+def times(module, how, steps=3, **more):
+    file = path("times.json")
+    transport = {"processes": ["emulated+shm"], "fibers": ["emulated+in-process", "--fibers"],
+                 "sizes": ["emulated+sizes", "--fibers"]}[how]
+    tool("braid-run", module, "-n", 8, "--transport", *transport, "--clock", "virtual", "--profile", profile(), "--steps",
+         steps, "--step-times", file, *(word for option in more.items() for word in ("--" + option[0].replace("_", "-"), option[1])))
+    with open(file) as text:
+        return json.load(text)["steps_s"]
+
+
+@check
+def every_program_has_one():
+    expect(len(PROGRAMS) >= 13, f"expected the programs of test/data, got {PROGRAMS}")
+    for program in PROGRAMS:
+        with open(skeleton(program, "no-overlap")) as file:
+            text = file.read()
+        expect(re.search(r'braid\.compute "[^"]+" for "[0-9.e-]+ [mun]?s"', text), f"{program}: no computation")
+        expect("engine = braid" in text, f"{program}: no plan")
+        foreign = re.findall(r"\b(stablehlo|sdy|mhlo|chlo)\.(?!num_)\w+", text)
+        expect(not foreign, f"{program}: expected nothing of the model, got {foreign[:3]}")
+
+
+@check
+def every_program_of_eight_ranks_runs():
+    for program in PROGRAMS:
+        if "128" not in program:
+            for policy in ("no-overlap", "braid"):
+                steps = times(skeleton(program, policy), "sizes", 2)
+                expect(len(steps) == 2 and all(t > 0 for t in steps), f"{program}, {policy}: got steps of {steps}")
+
+
+@check
+def without_plans_it_is_planned_as_the_program():
+    """Buckets, order, algorithms, quantiles: all that the planner says of times is the same for the program and its skeleton."""
+    plan = ["--cluster", cluster(SMALL), "--engine", "braid", "--target", "braid", "--format", "json"]
+    for program in ("mlp_dp8", "llama_fsdp8", "gpt_accumulate_dp8"):
+        source = os.path.join(DATA, program + ".mlir")
+        tool("braid-skeleton", source, "--cluster", cluster(SMALL), "--policy", "no-overlap", "--no-plans", "-o", path("s.mlir"))
+        rows = []
+        for file in (source, path("s.mlir")):
+            report = json.loads(tool("braid-sim", "compare", file, *plan))
+            rows.append([{k: f"{v:.9g}" if isinstance(v, float) else v for k, v in row.items() if "peak" not in k}
+                         for row in report["policies"]])  # sums of times differ in their last bits
+        expect(rows[0] == rows[1], f"{program}: expected {rows[0]}, got {rows[1]}")
+
+
+@check
+def loops_and_calls_are_kept():
+    with open(skeleton("gpt_accumulate_dp8", "no-overlap")) as file:
+        text = file.read()
+    expect("scf.for" in text and "call @block_" in text, "expected a loop around a call, got neither")
+
+
+@check
+def virtual_time_does_not_depend_on_how_ranks_run():
+    for program in ("mlp_dp8", "moe_ep8"):  # groups of all ranks, and all_to_all
+        module = skeleton(program, "braid")
+        measured = {how: times(module, how, lead_in=1) for how in ("processes", "fibers", "sizes")}
+        expect(len({str(t) for t in measured.values()}) == 1, f"{program}: expected equal times, got {measured}")
+
+
+@check
+def jobs_have_draws_of_their_own():
+    module = skeleton("mlp_dp8", "xla-30mib")
+    first = times(module, "sizes", 2, jobs=3, lead_in=1)
+    expect(len(first) == 6 and len(set(first)) == 6, f"expected 6 different steps, got {first}")
+    expect(times(module, "sizes", 2, job=1, lead_in=1) == first[2:4], "expected job 1 alone to be the second of three")
+
+
+COMPUTED = """
+module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @main(%x: tensor<100000xf32> {braid.data = "rank-seed:1:8"}, %y: tensor<3xi32> {braid.data = "rank"})
+      -> (tensor<100000xf32>, tensor<3xi32>) {
+    %g = braid.compute "layer" for "20 us" outs(%x : tensor<100000xf32>) -> tensor<100000xf32>
+    %t = braid.start(%a = %g) : tensor<100000xf32> {
+      %r = braid.all_reduce sum %a groups = #braid.groups<[]> {plan = #braid.plan<engine = braid, algorithm = "ring">} : tensor<100000xf32>
+      braid.yield %r : tensor<100000xf32>
+    }
+    braid.compute "another" for "5 us"
+    %w = braid.wait %t, %g : (tensor<100000xf32>) -> tensor<100000xf32>
+    %s = braid.all_reduce sum %y groups = #braid.groups<[[0, 1, 2, 3], [4, 5, 6, 7]]>
+      {plan = #braid.plan<engine = braid, algorithm = "double_binary_tree">} : tensor<3xi32>
+    return %w, %s : tensor<100000xf32>, tensor<3xi32>
+  }
+}
+"""
+
+
+@check
+def data_pass_through_computation():
+    module = path("computed.mlir")
+    with open(module, "w") as file:
+        file.write(COMPUTED)
+    results = {}
+    for how in (["emulated+shm"], ["emulated+in-process", "--fibers"], ["shm"]):
+        more = ["--profile", profile(), "--clock", "virtual"] if "emulated" in how[0] else []
+        results[how[0]] = tool("braid-run", module, "-n", 8, "--transport", *how, *more, "--steps", 2, "--out",
+                               f"0={path('sums')}", "--all-ranks").splitlines()
+        with open(path("sums"), "rb") as file:
+            results[how[0]].append(file.read())
+    lines = sorted(results["shm"][:-1])
+    expect(len({tuple(sorted(r[:-1])) + (r[-1],) for r in results.values()}) == 1, f"expected the same data, got {lines}")
+    expect(any("[6, 6, 6]" in line for line in lines) and any("[22, 22, 22]" in line for line in lines),
+           f"expected sums of ranks 0 to 3 and 4 to 7, got {lines}")
+
+
+@check
+def a_busy_kernel_takes_its_time():
+    module = path("busy.mlir")
+    with open(module, "w") as file:
+        file.write('func.func @main() {\n  braid.compute "kernel" for "50 ms"\n  return\n}\n')
+    for how in ("sleep", "busy"):
+        median = re.search(r"median step: (\S+) s", tool("braid-run", module, "--steps", 3, "--time", "--compute", how))
+        expect(0.05 <= float(median[1]) < 0.5, f"{how}: expected 50 ms, got {median[1]} s")
+
+
+@check
+def what_cannot_be_is_said():
+    module = skeleton("mlp_dp8", "braid")
+    for words, arguments in {
+            "clock that goes on": ["-n", 8, "--compute", "busy", "--clock", "virtual"],
+            "number of ranks": ["--fibers"],
+            "fibers: expected transport": ["-n", 8, "--fibers", "--transport", "shm", "--clock", "virtual"],
+            "at least 1": ["-n", 8, "--jobs", 0]}.items():
+        error = tool("braid-run", module, *arguments, fails=True)
+        expect(words in error, f"{arguments}: expected '{words}', got {error}")
+
+
+main(__file__)

@@ -1,0 +1,347 @@
+//===- WriteModule.cpp - a schedule as a module of timed computation and collectives ------------------------------===//
+//
+// Each block of the scheduling problem becomes a function without arguments, the last one @main; a loop becomes an scf.for
+// around a call. Inside a function, in the order of the schedule's events:
+//
+//   a kernel       braid.compute with its time. It reads (ins) what the collectives that it depends on have given, and a mark
+//                  of each kernel that it depends on: a tensor without elements. Its results (outs) are the tensors that
+//                  collectives send, and its own mark.
+//   a collective   the program's, with its types, groups and reduction, in the schedule's bucket and with its plan. Where
+//                  several tasks made its operand, a kernel of no time gathers their marks.
+//
+// So the values say what depends on what: without its plans, the module is planned as the program was.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "WriteModule.h"
+#include "braid/dialect/BraidOps.h"
+#include "braid/dialect/Groups.h"
+#include "braid/passes/Fingerprint.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include <cmath>
+
+namespace mlir::braid::skeleton {
+
+namespace cost = ::braid::cost;
+
+namespace {
+
+class BlockWriter {
+public:
+  BlockWriter(OpBuilder &builder, const ModulePlan &plan, const cost::Schedule &schedule, bool plans, int index)
+      : builder(builder), plan(plan), plans(plans), block(plan.program.blocks[index]), schedule(schedule.blocks[index]),
+        sources(plan.operations[index]), hash(plan.pricer->cluster().hash), marks(block.tasks.size()),
+        given(block.tasks.size()), sent(block.tasks.size()) {
+    findReaders();
+  }
+
+  LogicalResult write() {
+    const std::vector<cost::Event> &order = schedule.order;
+    for (size_t at = 0; at < order.size(); ++at) {
+      bool apart =
+          !(at + 1 < order.size() && order[at + 1].kind == cost::Event::Wait && order[at + 1].index == order[at].index);
+      LogicalResult written = order[at].kind == cost::Event::Run     ? run(order[at].index)
+                              : order[at].kind == cost::Event::Start ? start(order[at].index, apart)
+                                                                     : wait(order[at].index);
+      if (failed(written))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  /// A collective's operand that one kernel makes is a result of that kernel.
+  void findReaders() {
+    for (auto [number, task] : llvm::enumerate(block.tasks)) {
+      for (int operand : task.operands)
+        (task.kind == cost::Task::Compute || task.operands.size() > 1 ? markWanted : taskWanted).insert(operand);
+      if (task.kind == cost::Task::Collective && task.operands.size() == 1 &&
+          block.tasks[task.operands[0]].kind == cost::Task::Compute)
+        madeBy[task.operands[0]].push_back(int(number));
+    }
+  }
+
+  Location at(int task) { return NameLoc::get(builder.getStringAttr(block.tasks[task].name)); }
+  Value empty(Location loc, Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor::EmptyOp::create(builder, loc, tensor.getShape(), tensor.getElementType());
+  }
+  Type markType() { return RankedTensorType::get({0}, builder.getI8Type()); }
+
+  LogicalResult isStatic(Operation *collective) {
+    for (Value value : llvm::concat<Value>(collective->getOperands(), collective->getResults()))
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()); !type || !type.hasStaticShape())
+        return collective->emitOpError("operands, expected static shapes, so that a skeleton can be made of it, got ")
+               << value.getType();
+    return success();
+  }
+
+  /// What a task gives to those who depend on it.
+  void depends(int task, SmallVectorImpl<Value> &values) {
+    if (marks[task])
+      values.push_back(marks[task]);
+    llvm::append_range(values, given[task]);
+  }
+
+  /// A kernel that reads `inputs` and makes tensors of `types`.
+  ResultRange kernel(Location loc, StringRef name, cost::Seconds duration, ValueRange inputs, TypeRange types) {
+    SmallVector<Value> inits;
+    for (Type type : types)
+      inits.push_back(empty(loc, type));
+    return ComputeOp::create(builder, loc, types, builder.getStringAttr(name),
+                             builder.getStringAttr(ComputeOp::durationText(duration.value)), inputs, inits)
+        .getResults();
+  }
+
+  LogicalResult run(int number) {
+    const cost::Task &task = block.tasks[number];
+    if (task.kind == cost::Task::Nested)
+      return nested(task, at(number));
+    if (Operation *source = sources[number]) // communication that no planner moves
+      return asItStands(source, at(number));
+    bool wanted = markWanted.contains(number);
+    if (task.duration.value <= 0 && !wanted && !madeBy.contains(number))
+      return success();
+    SmallVector<Value> inputs;
+    for (int operand : task.operands)
+      depends(operand, inputs);
+    SmallVector<Type> types;
+    for (int collective : madeBy.lookup(number)) {
+      if (failed(isStatic(sources[collective])))
+        return failure();
+      llvm::append_range(types, sources[collective]->getOperandTypes());
+    }
+    size_t tensors = types.size();
+    if (wanted)
+      types.push_back(markType());
+    ResultRange results = kernel(at(number), task.name, task.duration, inputs, types);
+    size_t next = 0;
+    for (int collective : madeBy.lookup(number))
+      for (size_t i = 0; i < sources[collective]->getNumOperands(); ++i)
+        sent[collective].push_back(results[next++]);
+    if (wanted)
+      marks[number] = results[tensors];
+    return success();
+  }
+
+  LogicalResult nested(const cost::Task &task, Location loc) {
+    int64_t trips = std::llround(task.trips);
+    if (trips < 1)
+      return success();
+    std::string callee = functionName(task.block);
+    if (trips == 1) {
+      func::CallOp::create(builder, loc, callee, TypeRange());
+      return success();
+    }
+    auto bound = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
+    Value first = bound(0), last = bound(trips), step = bound(1);
+    auto loop = scf::ForOp::create(builder, loc, first, last, step);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    func::CallOp::create(builder, loc, callee, TypeRange());
+    return success();
+  }
+
+  /// The tensors that one member of a bucket sends.
+  LogicalResult operandsOf(int number, SmallVectorImpl<Value> &operands) {
+    Operation *source = sources[number];
+    if (failed(isStatic(source)))
+      return failure();
+    SmallVector<Value> inputs;
+    for (int operand : block.tasks[number].operands)
+      depends(operand, inputs);
+    if (!sent[number].empty()) {
+      llvm::append_range(operands, sent[number]);
+    } else if (inputs.empty()) {
+      for (Type type : source->getOperandTypes())
+        operands.push_back(empty(at(number), type));
+    } else {
+      llvm::append_range(operands, kernel(at(number), "operands of " + block.tasks[number].name, {}, inputs,
+                                          source->getOperandTypes()));
+    }
+    return success();
+  }
+
+  LogicalResult start(int bucketNumber, bool apart) {
+    const cost::Bucket &bucket = schedule.buckets[bucketNumber];
+    cost::CollectiveSpec spec = cost::mergedSpec(block, bucket);
+    const cost::Candidate &candidate = plan.pricer->candidates(spec)[bucket.candidate];
+    SmallVector<Value> operands;
+    SmallVector<Type> types;
+    SmallVector<Location> locations;
+    NamedAttrList attrs;
+    for (int task : bucket.tasks) {
+      if (failed(operandsOf(task, operands)))
+        return failure();
+      llvm::append_range(types, sources[task]->getResultTypes());
+      locations.push_back(at(task));
+      for (StringRef name : {"dims", "split_dims", "concat_dims"})
+        if (auto dims = sources[task]->getAttrOfType<DenseI64ArrayAttr>(name)) {
+          SmallVector<int64_t> all;
+          if (auto before = dyn_cast_or_null<DenseI64ArrayAttr>(attrs.get(name)))
+            llvm::append_range(all, before.asArrayRef());
+          llvm::append_range(all, dims.asArrayRef());
+          attrs.set(name, builder.getDenseI64ArrayAttr(all));
+        }
+    }
+    Operation *first = sources[bucket.tasks.front()];
+    for (StringRef name : {"reduction", "root"})
+      if (Attribute attr = first->getAttr(name))
+        attrs.set(name, attr);
+    ranks(spec, attrs);
+    if (candidate.algorithm == "none") { // groups of one rank: nothing is sent
+      hand(bucket, operands);
+      return success();
+    }
+    Location loc = builder.getFusedLoc(locations);
+    auto op =
+        cast<CollectiveOpInterface>(create(loc, first->getName(), operands, types, attrs, first->getNumRegions()));
+    if (plans)
+      op.setPlanAttr(PlanAttr::get(builder.getContext(), EngineKind::Braid, candidate.algorithm, candidate.protocol,
+                                   candidate.channels, candidate.chunks, planFingerprint(op, hash)));
+    if (apart)
+      started[bucketNumber] = {StartOp::wrap(builder, op), types};
+    else
+      hand(bucket, op->getResults());
+    return success();
+  }
+
+  LogicalResult wait(int bucketNumber) {
+    auto found = started.find(bucketNumber);
+    if (found == started.end())
+      return success(); // it stood alone
+    auto &[start, types] = found->second;
+    auto waited = WaitOp::create(builder, start.getLoc(), types, start.getToken(), start.getOperands());
+    hand(schedule.buckets[bucketNumber], waited->getResults());
+    return success();
+  }
+
+  /// Results of a bucket, member by member.
+  void hand(const cost::Bucket &bucket, ValueRange results) {
+    for (int task : bucket.tasks) {
+      size_t count = sources[task]->getNumResults();
+      if (markWanted.contains(task) || taskWanted.contains(task))
+        given[task] = llvm::to_vector(results.take_front(count));
+      results = results.drop_front(count);
+    }
+  }
+
+  /// Groups and pairs as the ranks that they mean.
+  void ranks(const cost::CollectiveSpec &spec, NamedAttrList &attrs) {
+    if (spec.kind == cost::CollectiveKind::Permute) {
+      SmallVector<int64_t> flat;
+      for (auto [source, target] : spec.groups->pairs)
+        flat.append({source, target});
+      auto type = RankedTensorType::get({int64_t(flat.size() / 2), 2}, builder.getI64Type());
+      attrs.set("pairs", DenseIntElementsAttr::get(type, flat));
+      return;
+    }
+    SmallVector<SmallVector<int64_t>> rows;
+    if (spec.groups)
+      for (const std::vector<int> &group : spec.groups->groups) {
+        rows.emplace_back();
+        for (int rank : group)
+          if (rank >= 0) // padding
+            rows.back().push_back(rank);
+      }
+    if (rows.empty())
+      rows.push_back(llvm::to_vector(llvm::seq<int64_t>(0, plan.program.ranks)));
+    attrs.set("groups", compressGroups(GroupsAttr::get(builder.getContext(), rows)));
+  }
+
+  Operation *create(Location loc, OperationName name, ValueRange operands, TypeRange types, const NamedAttrList &attrs,
+                    unsigned regions) {
+    OperationState state(loc, name);
+    state.addOperands(operands);
+    state.addTypes(types);
+    state.addAttributes(attrs);
+    for (unsigned region = 0; region < regions; ++region)
+      state.addRegion();
+    return builder.create(state);
+  }
+
+  /// A rooted collective, a message, a barrier, and what the program itself starts and awaits.
+  LogicalResult asItStands(Operation *source, Location loc) {
+    if (auto wait = dyn_cast<WaitOp>(source)) {
+      auto token = dyn_cast_or_null<StartOp>(copies.lookup(wait.getStart()));
+      if (!token)
+        return wait.emitOpError(
+            "token, expected one of a start in the same block, so that a skeleton can be made of it");
+      WaitOp::create(builder, loc, wait.getResultTypes(), token.getToken(), token.getOperands());
+      return success();
+    }
+    if (failed(isStatic(isa<StartOp>(source) ? cast<StartOp>(source).getCollective() : source)))
+      return failure();
+    IRMapping mapping;
+    for (Value operand : source->getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand, empty(loc, operand.getType()));
+    Operation *copy = builder.clone(*source, mapping);
+    copies[source] = copy;
+    copy->walk([](CollectiveOpInterface collective) {
+      for (StringRef name : {"source", "channel", "accumulate"})
+        collective->removeAttr(name);
+      for (NamedAttribute attr : llvm::to_vector(collective->getDiscardableAttrs()))
+        collective->removeDiscardableAttr(attr.getName());
+      for (Region &region : collective->getRegions())
+        region.getBlocks().clear();
+    });
+    return success();
+  }
+
+public:
+  static std::string functionName(int block) { return "block_" + std::to_string(block); }
+
+private:
+  OpBuilder &builder;
+  const ModulePlan &plan;
+  const bool plans;
+  const cost::Block &block;
+  const cost::BlockSchedule &schedule;
+  const std::vector<Operation *> &sources; ///< of each task that communicates
+  const std::string hash;
+  llvm::DenseSet<int> markWanted, taskWanted;
+  llvm::DenseMap<int, SmallVector<int>> madeBy; ///< kernel -> collectives whose operands are its results
+  std::vector<Value> marks;                     ///< of each task
+  std::vector<SmallVector<Value>> given;        ///< results of each collective
+  std::vector<SmallVector<Value>> sent;         ///< operands of each collective that a kernel has made
+  llvm::DenseMap<int, std::pair<StartOp, SmallVector<Type>>> started; ///< by bucket
+  llvm::DenseMap<Operation *, Operation *> copies;
+};
+
+} // namespace
+
+FailureOr<OwningOpRef<ModuleOp>> writeModule(ModuleOp program, const ModulePlan &plan, const cost::Schedule &schedule,
+                                             bool plans, StringRef title) {
+  MLIRContext *context = program.getContext();
+  context->loadDialect<arith::ArithDialect, func::FuncDialect, scf::SCFDialect, tensor::TensorDialect>();
+  OpBuilder builder(context);
+  Location loc = builder.getUnknownLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder, loc);
+  for (StringRef name : {"mhlo.num_replicas", "mhlo.num_partitions"})
+    if (Attribute attr = program->getAttr(name))
+      (*module)->setAttr(name, attr);
+  if (moduleRanks(*module).total() != plan.ranks) { // found from its meshes or groups
+    (*module)->setAttr("mhlo.num_replicas", builder.getI32IntegerAttr(1));
+    (*module)->setAttr("mhlo.num_partitions", builder.getI32IntegerAttr(int32_t(plan.ranks)));
+  }
+  (*module)->setAttr("braid.skeleton", builder.getStringAttr(title));
+  size_t count = plan.program.blocks.size();
+  for (size_t index = 0; index < count; ++index) {
+    builder.setInsertionPointToEnd(module->getBody());
+    bool entry = index + 1 == count;
+    auto function = func::FuncOp::create(builder, loc, entry ? "main" : BlockWriter::functionName(int(index)),
+                                         builder.getFunctionType({}, {}));
+    if (!entry)
+      function.setPrivate();
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    if (failed(BlockWriter(builder, plan, schedule, plans, int(index)).write()))
+      return failure();
+    func::ReturnOp::create(builder, loc);
+  }
+  return module;
+}
+
+} // namespace mlir::braid::skeleton
