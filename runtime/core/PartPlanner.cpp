@@ -108,7 +108,7 @@ Outcome PartPlanner::addSend(size_t first, size_t last, size_t whole) {
         planned.steps.push_back(copy);
         at += bytes;
       }
-    messages.push_back({gathered, whole, planned.number});
+    messages.push_back({gathered, whole, next.number});
     planned.steps.push_back(next);
     return {};
   }
@@ -121,7 +121,7 @@ Outcome PartPlanner::addSend(size_t first, size_t last, size_t whole) {
     next.mine = now;
     now = next.to;
   }
-  messages.push_back({now, whole, planned.number});
+  messages.push_back({now, whole, next.number});
   for (int c = step.chunk; c < step.chunk + step.count && !own; ++c)
     if ((written[size_t(c)] || inPlace) && !next.to && whole)
       pending[size_t(c)][next.outbox] = messages.size();
