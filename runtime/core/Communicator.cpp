@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 
 namespace braid::runtime {
@@ -111,6 +112,9 @@ Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr
   for (int rank : chosen)
     name += std::to_string(rank) + ".";
   name += std::to_string(subsets[chosen]++);
+  std::optional<Clock::Outside> outside; // while the ranks meet, they do not hold virtual time up
+  if (Clock *clock = carrier->clock())
+    outside.emplace(*clock);
   return create(exchange, jobRanks, name, settings, comm, family);
 }
 

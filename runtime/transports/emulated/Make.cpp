@@ -134,14 +134,12 @@ Outcome makeEmulatedTransport(const TransportContext &context, const std::string
     for (auto old = seats.begin(); old != seats.end();)
       old = old->second.expired() ? seats.erase(old) : std::next(old);
     seats[&context.exchange] = seat;
-  } else { // while the ranks meet, they do not hold time up
+  } else { // the caller does not hold time up meanwhile (Communicator::subset)
     std::string mine = context.me == 0 ? std::to_string(1 + seat->emulation->newCommunicator()) : "";
     std::vector<std::string> all;
-    seat->emulation->leave(seat->rank);
     Outcome met = makeTransport(innerName, context, inner);
     if (met)
       met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
-    seat->emulation->enter(seat->rank);
     if (!met)
       return met;
     communicator = std::atoi(all[0].c_str());
