@@ -128,18 +128,21 @@ void Communicator::release(void *memory) {
   carrier->release(memory);
 }
 
-Outcome Communicator::takeLanes(const Request &request, size_t count, std::vector<int> &lanes) {
+/// The first `count` free lanes that follow each other.
+Outcome Communicator::takeLanes(const Request &request, int count, int &first) {
   if (request.pointToPoint()) {
-    lanes = {collectiveLanes + request.tag};
+    first = collectiveLanes + request.tag;
     return {};
   }
-  if (freeLanes.size() < count)
+  int run = 0;
+  for (auto lane = freeLanes.begin(); lane != freeLanes.end() && run < count; ++lane) {
+    run = run && *lane == first + run ? run + 1 : 1;
+    first = run == 1 ? *lane : first;
+  }
+  if (run < count)
     return {BRAID_UNSUPPORTED, request.title() + ": expected at most " + std::to_string(collectiveLanes - 1) +
                                    " lanes of planned operations, got more"};
-  for (; count; --count) {
-    lanes.push_back(*freeLanes.begin());
-    freeLanes.erase(freeLanes.begin());
-  }
+  freeLanes.erase(freeLanes.lower_bound(first), freeLanes.lower_bound(first + count));
   return {};
 }
 
@@ -154,9 +157,9 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   request.options.hosts = hosts;
   Plan plan;
   done = makePlan(request, *carrier, plan);
-  std::vector<int> lanes;
+  int firstLane = 0;
   if (done)
-    done = takeLanes(request, plan.lanes.size(), lanes);
+    done = takeLanes(request, int(plan.lanes.size()), firstLane);
   if (!done) {
     for (void *memory : plan.memory)
       carrier->release(memory);
@@ -164,8 +167,7 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   }
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
-  auto made =
-      std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(lanes), queue, ordinals++);
+  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), firstLane, queue, ordinals++);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
@@ -422,7 +424,8 @@ Outcome Communicator::destroy(Operation *operation) {
   active.erase(std::remove(active.begin(), active.end(), operation), active.end());
   family->ended(*operation);
   if (!operation->request.pointToPoint())
-    freeLanes.insert(operation->laneNumbers.begin(), operation->laneNumbers.end());
+    for (int i = 0; i < operation->lanes(); ++i)
+      freeLanes.insert(operation->firstLane + i);
   auto found = std::find_if(operations.begin(), operations.end(), [&](auto &own) { return own.get() == operation; });
   if (found != operations.end())
     operations.erase(found);
@@ -479,6 +482,7 @@ void Communicator::fail(braid_status status, const std::string &text, bool tell)
 uint64_t Communicator::announce(const Operation &operation) {
   Announcement announcement = {};
   announcement.hash = operation.request.hash();
+  announcement.firstLane = operation.firstLane;
   std::strncpy(announcement.text, operation.request.signature().c_str(), sizeof announcement.text - 1);
   said.push_back(announcement);
   ++agreeing;
@@ -514,7 +518,7 @@ bool Communicator::talk() {
   return moved;
 }
 
-bool Communicator::agreedOn(const Operation &operation, uint64_t number) {
+bool Communicator::agreedOn(Operation &operation, uint64_t number) {
   for (int peer = 0; peer < size(); ++peer) {
     const Told &t = told[size_t(peer)];
     if (peer != me && t.first + t.heard.size() <= number)
@@ -532,6 +536,7 @@ bool Communicator::agreedOn(const Operation &operation, uint64_t number) {
                                " on all ranks, got " + heard.text + " on rank " + std::to_string(peer));
       return false;
     }
+    operation.reaches(peer, heard.firstLane);
     while (t.first <= number) { // operations agree in the order of their numbers
       t.heard.pop_front();
       ++t.first;

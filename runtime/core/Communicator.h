@@ -1,7 +1,10 @@
 //===- Communicator.h - ranks that operate together ---------------------------------------------------------------===//
 //
-// Owns the transport, hands out its lanes in the order in which operations are planned (all ranks plan in one order, so
-// they agree without talking), and drives the operations in flight. Once it has failed it stays failed.
+// Owns the transport, hands out its lanes, and drives the operations in flight. Once it has failed it stays failed.
+//
+// A rank takes an operation's messages on lanes of its own choice, which it announces, since ranks may destroy operations
+// in different orders. After A (lane 1), B (2): rank 0 destroys A and plans C (1), rank 1 plans C (3) and destroys A. Were
+// lanes the same by assumption, rank 1 would send C's messages to where rank 0 takes those of its next operation.
 //
 // Lanes of the transport:   0 what operations are (see announce)   1 .. 3071 collectives   3072 .. 4095 send and recv, by tag
 //===------------------------------------------------------------------------------------------------------------===//
@@ -76,8 +79,9 @@ public:
   void fail(braid_status status, const std::string &text, bool tell = true);
   /// Tells all ranks, once for each operation and at its first start, what the operation is; gives its number.
   uint64_t announce(const Operation &operation);
-  /// Whether all ranks have said the same for this number. A difference fails the communicator.
-  bool agreedOn(const Operation &operation, uint64_t number);
+  /// Whether all ranks have said the same for this number; tells the operation their lanes. A difference fails the
+  /// communicator.
+  bool agreedOn(Operation &operation, uint64_t number);
   /// Which rank has not said it yet, in words and as a number.
   std::string notAgreed(uint64_t number, int &rank) const;
   bool inStep() const { return family->inStep; }
@@ -100,13 +104,14 @@ private:
   void lookForFaults();
   bool lookForLeavers();
   bool talk();
-  Outcome takeLanes(const Request &request, size_t count, std::vector<int> &lanes);
+  Outcome takeLanes(const Request &request, int count, int &first);
   Outcome failedHere() const { return failure; }
 
   /// What a rank says about an operation, one message on lane 0.
   struct Announcement {
     uint64_t hash;
-    char text[104];
+    int32_t firstLane; ///< where the rank takes its messages
+    char text[100];
   };
   struct Told {
     std::deque<Announcement> heard; ///< from a peer, from number `first` on

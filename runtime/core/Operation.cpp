@@ -18,9 +18,10 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 
 } // namespace
 
-Operation::Operation(Communicator &comm, Request asked, Plan made, std::vector<int> lanes, int queue, uint64_t ordinal)
-    : request(std::move(asked)), laneNumbers(std::move(lanes)), queue(queue), comm(comm), transport(comm.transport()),
-      plan(std::move(made)), data(transport.carriesData()), lane(plan.lanes.size()), ordinal(ordinal) {
+Operation::Operation(Communicator &comm, Request asked, Plan made, int firstLane, int queue, uint64_t ordinal)
+    : request(std::move(asked)), firstLane(firstLane), queue(queue), comm(comm), transport(comm.transport()),
+      plan(std::move(made)), data(transport.carriesData()), lane(plan.lanes.size()),
+      peerLane(size_t(request.ranks), firstLane), ordinal(ordinal) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
   agreed = request.pointToPoint() || request.ranks == 1;
@@ -97,17 +98,24 @@ void Operation::start(Operation *before) {
 void Operation::launch() {
   Clock *clock = transport.clock();
   double launched = clock ? clock->launched() : 0;
+  auto mark = [&](int at) {
+    if (comm.inStep())
+      transport.mark(at, comm.stepNumber(), number);
+    else
+      transport.mark(at, executions, ordinal);
+  };
   for (size_t i = 0; i < lane.size(); ++i) {
     LaneState &l = lane[i];
     l.next = 0;
     l.done = false;
     l.notBefore = launched;
-    for (size_t o = 0; o < l.out.size(); ++o)
-      l.out[o] = {0, 0, transport.accepted(plan.lanes[i].outboxes[o].peer, laneNumbers[i])};
-    if (comm.inStep())
-      transport.mark(laneNumbers[i], comm.stepNumber(), number);
-    else
-      transport.mark(laneNumbers[i], executions, ordinal);
+    mark(firstLane + int(i));
+    for (size_t o = 0; o < l.out.size(); ++o) {
+      int peer = plan.lanes[i].outboxes[o].peer, there = peerLane[size_t(peer)] + int(i);
+      l.out[o] = {0, 0, transport.accepted(peer, there), there};
+      if (there != firstLane + int(i))
+        mark(there);
+    }
   }
   ++executions;
   state = Running;
@@ -177,7 +185,7 @@ bool Operation::progressLane(size_t index) {
   for (size_t o = 0; o < l.out.size(); ++o) {
     const Outbox &outbox = planned.outboxes[o];
     if (l.out[o].offered < outbox.messages.size() ||
-        transport.accepted(outbox.peer, laneNumbers[index]) < l.out[o].base + outbox.messages.size())
+        transport.accepted(outbox.peer, l.out[o].lane) < l.out[o].base + outbox.messages.size())
       return moved;
   }
   if (l.notBefore > 0)
@@ -195,8 +203,8 @@ bool Operation::pump(size_t index, size_t outbox) {
   while (out.offered < out.sent) {
     const OutMessage &message = planned.messages[out.offered];
     if (out.offered + 1 < planned.messages.size() && planned.messages[out.offered + 1].step == message.step)
-      transport.join(planned.peer, laneNumbers[index]);
-    if (!transport.offer(planned.peer, laneNumbers[index], message.data, message.bytes))
+      transport.join(planned.peer, out.lane);
+    if (!transport.offer(planned.peer, out.lane, message.data, message.bytes))
       break;
     ++out.offered;
     moved = true;
@@ -211,7 +219,7 @@ bool Operation::clear(size_t index, const PlannedStep &step) {
     const Hazard &hazard = plan.hazards[size_t(i)];
     const OutState &out = l.out[size_t(hazard.outbox)];
     int peer = plan.lanes[index].outboxes[size_t(hazard.outbox)].peer;
-    if (transport.accepted(peer, laneNumbers[index]) < out.base + hazard.messages)
+    if (transport.accepted(peer, out.lane) < out.base + hazard.messages)
       return false;
   }
   return true;
@@ -229,7 +237,7 @@ bool Operation::take(size_t index, const PlannedStep &step) {
     return true;
   }
   Message message;
-  if (!transport.peek(step.peer, laneNumbers[index], message) || !clear(index, step) || !checkSize(step, message))
+  if (!transport.peek(step.peer, firstLane + int(index), message) || !clear(index, step) || !checkSize(step, message))
     return false;
   if (step.count && data) {
     const char *theirs = static_cast<const char *>(message.data) + step.at;
@@ -239,7 +247,7 @@ bool Operation::take(size_t index, const PlannedStep &step) {
       plan.reducer.run(step.to, theirs, step.mine, step.count, step.average, step.stream);
   }
   if (!step.more)
-    transport.accept(step.peer, laneNumbers[index]);
+    transport.accept(step.peer, firstLane + int(index));
   if (step.kind == PlannedStep::Reduce)
     if (Clock *clock = transport.clock())
       l.notBefore = clock->reduced(step.bytes);
@@ -288,17 +296,17 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
       const PlannedStep &step = plan.lanes[i].steps[l.next];
       Message message;
       if ((step.kind == PlannedStep::Receive || step.kind == PlannedStep::Reduce) &&
-          !transport.peek(step.peer, laneNumbers[i], message)) {
+          !transport.peek(step.peer, firstLane + int(i), message)) {
         whom = step.peer;
-        where = laneNumbers[i];
+        where = firstLane + int(i);
         return "step " + std::to_string(step.number) + ": nothing from rank " + std::to_string(step.peer);
       }
     }
     for (size_t o = 0; o < l.out.size(); ++o) {
       int to = plan.lanes[i].outboxes[o].peer;
-      if (transport.accepted(to, laneNumbers[i]) < l.out[o].base + l.out[o].sent) {
+      if (transport.accepted(to, l.out[o].lane) < l.out[o].base + l.out[o].sent) {
         whom = to;
-        where = laneNumbers[i];
+        where = firstLane + int(i);
         return "rank " + std::to_string(to) + " has not taken what was sent to it";
       }
     }

@@ -14,7 +14,7 @@ class Communicator;
 
 class Operation {
 public:
-  Operation(Communicator &comm, Request request, Plan plan, std::vector<int> lanes, int queue, uint64_t ordinal);
+  Operation(Communicator &comm, Request request, Plan plan, int firstLane, int queue, uint64_t ordinal);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
@@ -34,8 +34,11 @@ public:
   double beganAt = 0, endedAt = 0; ///< the last execution, on the communicator's clock
   bool overlaps = false;           ///< it is awaited late: the progress thread drives it
   Request request;
-  const std::vector<int> laneNumbers; ///< on the transport
-  const int queue;                    ///< of the family; 0: none
+  const int firstLane; ///< of the transport, where this rank takes messages; the plan's lane i is this one + i
+  const int queue;     ///< of the family; 0: none
+  int lanes() const { return int(lane.size()); }
+  /// Where a peer takes them, by its announcement: it differs where ranks destroy operations in different orders.
+  void reaches(int peer, int firstLane) { peerLane[size_t(peer)] = firstLane; }
 
   /// "step 3: nothing from rank 2": what it waits for. `peer`: that rank and the lane of the transport, -1 if it waits for
   /// none.
@@ -47,6 +50,7 @@ private:
   struct OutState {
     size_t sent = 0, offered = 0; ///< by the steps; to the transport
     uint64_t base = 0;            ///< accepted before this execution
+    int lane = 0;                 ///< of the transport, where the peer takes it
   };
   struct LaneState {
     size_t next = 0;
@@ -77,6 +81,7 @@ private:
   const bool data;           ///< messages carry their bytes
   std::vector<Other> others; ///< used last first
   std::vector<LaneState> lane;
+  std::vector<int> peerLane; ///< each rank's first lane
   size_t lanesLeft = 0;
   size_t copied = 0;   ///< of plan.during
   bool agreed = false; ///< the ranks have compared what this operation is
