@@ -247,7 +247,7 @@ bool Communicator::progressOwn() {
   return moved;
 }
 
-Outcome Communicator::drive(Operation &operation) {
+Outcome Communicator::drive(Operation &operation, std::unique_lock<std::mutex> &lock) {
   double since = 0, looked = 0;
   unsigned spins = 0;
   while (operation.state != Operation::Done) {
@@ -261,6 +261,12 @@ Outcome Communicator::drive(Operation &operation) {
     if (Clock *clock = carrier->clock())
       armClock(*clock);
     carrier->idle(spins++);
+    if (aborting.load(std::memory_order_relaxed)) {
+      lock.unlock();
+      while (aborting)
+        std::this_thread::yield();
+      lock.lock();
+    }
     if (spins % spinsBetweenLooks)
       continue;
     double now = seconds();
@@ -388,7 +394,7 @@ bool Communicator::lookForLeavers() {
 }
 
 Outcome Communicator::wait(Operation &operation) {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_lock<std::mutex> lock(mutex);
   if (operation.state == Operation::Idle)
     return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
                                ": expected it to be started, got a wait"};
@@ -399,7 +405,7 @@ Outcome Communicator::wait(Operation &operation) {
     else if (!late)
       operation.overlaps = false;
   }
-  return drive(operation);
+  return drive(operation, lock);
 }
 
 Outcome Communicator::test(Operation &operation, bool &done) {
@@ -463,7 +469,9 @@ Outcome Communicator::agree(uint64_t hash) {
 }
 
 Outcome Communicator::abort(const std::string &why) {
+  ++aborting;
   std::lock_guard<std::mutex> lock(mutex);
+  --aborting;
   if (failure) {
     fail(BRAID_ABORTED, why.empty() ? "aborted" : why);
     exchange->abort(scope, failure.text);

@@ -15,6 +15,7 @@
 #include "core/Operation.h"
 #include "core/Progress.h"
 #include "core/Transports.h"
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -46,6 +47,7 @@ public:
 
   Outcome subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm);
   Outcome agree(uint64_t hash);
+  /// From any thread, also while another one waits.
   Outcome abort(const std::string &why);
   /// On the transport's clock; operations in flight go on.
   Outcome sleep(double seconds);
@@ -97,7 +99,7 @@ private:
   bool progress();
   bool progressOwn();
   void armOwn(Clock &clock);
-  Outcome drive(Operation &operation);
+  Outcome drive(Operation &operation, std::unique_lock<std::mutex> &lock);
   void armClock(Clock &clock);
   Outcome greet();
   void findHosts();
@@ -131,7 +133,8 @@ private:
   std::unique_ptr<Transport> carrier;
   std::map<std::vector<int>, int> subsets;
 
-  std::mutex mutex; ///< of everything below: the caller's thread and the progress thread
+  std::atomic<int> aborting{0}; ///< threads in abort; who waits lets them have the mutex
+  std::mutex mutex;             ///< of everything below: the caller's thread and the progress thread
   Outcome failure;
   std::set<std::unique_ptr<Operation>> operations;
   std::vector<Operation *> active; ///< in the order of their starts

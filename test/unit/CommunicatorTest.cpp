@@ -132,6 +132,45 @@ TEST_CASE("ranks destroy operations in different orders, among the plans of othe
   }
 }
 
+TEST_CASE("another thread aborts while one waits", "[executor]") {
+  // Rank 0 sends more than one round of progress does, and waits for what nobody sends: when rank 1 has all of it, rank 0
+  // is in braid_op_wait.
+  for (const char *transport : {"shm", "tcp"}) {
+    runtime::CommunicatorOptions options = impatient(30);
+    options.transport = transport;
+    Ranks ranks(2, options);
+    std::vector<char> data(size_t(32) << 20);
+    double begin = seconds();
+    std::string problem = ranks.run([&](int rank, braid_comm *comm) -> std::string {
+      int32_t never = 0;
+      braid_buffer much = {data.data(), nullptr, data.size(), 0}, none = {nullptr, &never, 0, 1};
+      std::vector<char> received(rank ? data.size() : 0);
+      if (rank)
+        much = {nullptr, received.data(), 0, received.size()};
+      braid_op_options first = optionsOf(rank ? BRAID_RECV : BRAID_SEND, &much, 1, "much");
+      braid_op_options second = optionsOf(BRAID_RECV, &none, 1, "never");
+      first.type = BRAID_U8;
+      first.peer = second.peer = 1 - rank;
+      second.tag = 1;
+      braid_op *a = nullptr, *b = nullptr;
+      std::string wrong = plan(comm, first, a) + plan(comm, second, b);
+      wrong += braid_op_start(a) || braid_op_start(b) ? braid_last_error() : "";
+      if (rank)
+        wrong += braid_op_wait(a) || braid_comm_abort(ranks.comm(0), "the watchdog barks") ? braid_last_error() : "";
+      braid_status status = braid_op_wait(b);
+      std::string said = braid_last_error();
+      if (status != BRAID_ABORTED || !contains(said, "the watchdog barks"))
+        wrong += "expected an abort, got '" + said + "'";
+      braid_op_destroy(a);
+      braid_op_destroy(b);
+      return wrong;
+    });
+    INFO(transport);
+    CHECK(problem == "");
+    CHECK(seconds() - begin < 10);
+  }
+}
+
 namespace {
 
 /// Threads that believe to be on hosts of some size.

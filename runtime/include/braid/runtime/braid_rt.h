@@ -11,7 +11,8 @@
  *   for (each step) { braid_op_start(op); compute(); braid_op_wait(op); }
  *
  * Every call returns a status; braid_last_error() is a sentence with the rank, peer, operation and step. Calls on one
- * communicator come from one thread at a time; different communicators are independent. Outputs are set only on success.
+ * communicator come from one thread at a time, but for braid_comm_abort, which any thread may call while another one waits;
+ * different communicators are independent. Outputs are set only on success.
  *===----------------------------------------------------------------------------------------------------------------===*/
 #ifndef BRAID_RUNTIME_BRAID_RT_H
 #define BRAID_RUNTIME_BRAID_RT_H
