@@ -540,8 +540,11 @@ bool Communicator::agreedOn(Operation &operation, uint64_t number) {
     Announcement &heard = t.heard[size_t(number - t.first)];
     if (heard.hash != own) {
       heard.text[sizeof heard.text - 1] = 0;
-      fail(BRAID_MISMATCH, "operation " + std::to_string(number) + ": expected " + operation.request.signature() +
-                               " on all ranks, got " + heard.text + " on rank " + std::to_string(peer));
+      std::string here = operation.request.signature();
+      bool alike = here.compare(0, sizeof heard.text - 1, heard.text) == 0; // what differs had no room in the message
+      fail(BRAID_MISMATCH, "operation " + std::to_string(number) + ": expected " + here + " on all ranks, got " +
+                               (alike ? "another one of that description" : heard.text) + " on rank " +
+                               std::to_string(peer) + (alike ? "; do the other tensors or pairs differ?" : ""));
       return false;
     }
     operation.reaches(peer, heard.firstLane);

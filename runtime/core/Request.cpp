@@ -65,8 +65,17 @@ std::string Request::signature() const {
   if (tensors.size() > 3)
     text += "+... (" + std::to_string(tensors.size()) + " tensors)";
   text += std::string(" ") + runtime::name(type);
+  if (collective == BRAID_PERMUTE && options.pairs.empty())
+    text += " to nobody";
+  for (size_t i = 0; i < options.pairs.size() && i < 3; ++i)
+    text +=
+        (i ? ", " : " ") + std::to_string(options.pairs[i].first) + " to " + std::to_string(options.pairs[i].second);
+  if (options.pairs.size() > 3)
+    text += ", ... (" + std::to_string(options.pairs.size()) + " pairs)";
   if (algorithm)
     text += " by " + algorithm->name + " x" + std::to_string(options.channels);
+  if (options.segments > 1)
+    text += " in " + std::to_string(options.segments) + " chunks";
   return text;
 }
 

@@ -171,6 +171,50 @@ TEST_CASE("another thread aborts while one waits", "[executor]") {
   }
 }
 
+TEST_CASE("what ranks do not agree about is in the error", "[executor]") {
+  struct Asked {
+    braid_collective collective;
+    const char *algorithm;
+    int32_t chunks;
+    std::vector<int32_t> pairs;
+    std::vector<size_t> counts;
+  };
+  auto disagree = [](const Asked &first, const Asked &second) {
+    Ranks ranks(2, impatient(20));
+    return ranks.run([&](int rank, braid_comm *comm) -> std::string {
+      const Asked &asked = rank ? second : first;
+      std::vector<int32_t> data(64);
+      std::vector<braid_buffer> buffers;
+      for (size_t count : asked.counts)
+        buffers.push_back({data.data() + 8 * buffers.size(), data.data() + 8 * buffers.size(), count, count});
+      braid_op_options options = optionsOf(asked.collective, buffers.data(), buffers.size(), "x");
+      options.algorithm = asked.algorithm;
+      options.chunks = asked.chunks;
+      options.pairs = asked.pairs.size() / 2;
+      options.pair_list = asked.pairs.data();
+      braid_op *op = nullptr;
+      std::string problem = plan(comm, options, op);
+      problem += problem.empty() ? startAndWait(op) : "";
+      braid_op_destroy(op);
+      return problem;
+    });
+  };
+  Asked five = {BRAID_ALL_REDUCE, "pipelined_chain", 5, {}, {8}}, six = five;
+  six.chunks = 6;
+  CHECK(contains(disagree(five, six), "x1 in 5 chunks on all ranks, got all_reduce 'x' sum of 8 i32 by pipelined_chain "
+                                      "x1 in 6 chunks on rank 1"));
+  Asked there = {BRAID_PERMUTE, nullptr, 0, {0, 1}, {8}}, back = there;
+  back.pairs = {1, 0};
+  CHECK(contains(disagree(there, back),
+                 "expected permute 'x' of 8 i32 0 to 1 by direct x1 on all ranks, got permute 'x' "
+                 "of 8 i32 1 to 0 by direct x1 on rank 1"));
+  Asked bucket = {BRAID_ALL_REDUCE, "ring", 0, {}, {1, 2, 3, 4}}, other = bucket;
+  other.counts[3] = 5;
+  CHECK(contains(disagree(bucket, other),
+                 "got another one of that description on rank 1; do the other tensors or pairs "
+                 "differ?"));
+}
+
 namespace {
 
 /// Threads that believe to be on hosts of some size.
