@@ -38,7 +38,7 @@ config.substitutions += [
 # What a test may ask for with REQUIRES.
 if plugins:
     config.available_features.add("plugin")
-for program in ("braid-bench", "braid-sim", "braid-topo"):
+for program in ("braid-bench", "braid-run", "braid-sim", "braid-topo"):
     if os.path.exists(os.path.join(build, "bin", program)):
         config.available_features.add(program)
 python = os.path.join(build, "venv", "bin", "python")

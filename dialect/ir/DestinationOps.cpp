@@ -1,5 +1,6 @@
 //===- DestinationOps.cpp - launch and finish: effects and constraints ------------------------------------------===//
 #include "DestinationForm.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
@@ -159,6 +160,13 @@ LogicalResult LaunchOp::verify() {
 
 LaunchOp FinishOp::getLaunch() { return getToken().getDefiningOp<LaunchOp>(); }
 
+/// Canonicalization makes the inputs of a finish more static, as those of any operation with destinations; not a launch's.
+static Value uncast(Value value) {
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
 LogicalResult FinishOp::verify() {
   if (failed(verifyDestinationForm(*this, getInits(), getResults())))
     return failure();
@@ -171,7 +179,9 @@ LogicalResult FinishOp::verify() {
     return diagnostic;
   };
   bool tensors = !launch.getResults().empty();
-  if (tensors ? !llvm::equal(getInputs(), launch.getInputs()) : getInputs().size() != launch.getInputs().size()) // C1
+  auto isSame = [](Value mine, Value theirs) { return uncast(mine) == uncast(theirs); };
+  if (tensors ? !llvm::equal(getInputs(), launch.getInputs(), isSame)
+              : getInputs().size() != launch.getInputs().size()) // C1
     return wrong("inputs, expected those of the launch in order");
   if (tensors ? !llvm::equal(getInits(), launch.getResults()) : getInits().size() != launch.getInits().size()) // C2
     return wrong("destinations, expected those of the launch in order");

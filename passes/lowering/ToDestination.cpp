@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::braid {
 
@@ -63,8 +65,8 @@ bool Converter::diesHere(Value operand) {
   });
 }
 
-/// Whether bufferization may put the value into a part of a larger tensor, which need not lie in one piece: it is computed in
-/// the place of a slice, or is going to be inserted.
+/// Whether bufferization may put the value into a part of a larger tensor, which need not lie in one piece: it is a slice, or
+/// computed in the place of one, whatever loops, branches and views it went through, or is going to be inserted.
 class Parts {
 public:
   bool mayHold(Value value) { return isOfSlice(value) || isInserted(value); }
@@ -83,17 +85,47 @@ private:
     return op && (isa<DestinationStyleOpInterface>(op) || op->hasTrait<OpTrait::Elementwise>());
   }
   bool isOfSlice(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<tensor::ExtractSliceOp>(op))
-      return true;
-    if (!isComputation(op) || !above.insert(value).second)
+    if (!isa<RankedTensorType>(value.getType()) || !above.insert(value).second)
       return false;
-    if (auto computed = dyn_cast<DestinationStyleOpInterface>(op)) {
-      OpOperand *init = computed.getTiedOpOperand(cast<OpResult>(value));
-      return init && isOfSlice(init->get());
+    auto argument = dyn_cast<BlockArgument>(value);
+    Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+    if (!argument && isComputation(op)) {
+      if (auto computed = dyn_cast<DestinationStyleOpInterface>(op)) { // scf.forall too
+        OpOperand *init = computed.getTiedOpOperand(cast<OpResult>(value));
+        return init && isOfSlice(init->get());
+      }
+      return llvm::any_of(op->getOperands(),
+                          [&](Value operand) { return operand.getType() == value.getType() && isOfSlice(operand); });
     }
-    return llvm::any_of(op->getOperands(),
-                        [&](Value operand) { return operand.getType() == value.getType() && isOfSlice(operand); });
+    if (auto branch = dyn_cast<RegionBranchOpInterface>(op))
+      return llvm::any_of(incoming(branch, value), [&](Value operand) { return isOfSlice(operand); });
+    if (argument) // a function's lie in one piece
+      return !argument.getOwner()->isEntryBlock() || !isa<FunctionOpInterface>(op);
+    if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp>(op))
+      return isOfSlice(op->getOperand(0));
+    return isa<tensor::ExtractSliceOp>(op);
+  }
+  /// What a result or an argument of a loop or branch may be: what is given to it, by the operation and from within.
+  static SmallVector<Value> incoming(RegionBranchOpInterface op, Value value) {
+    SmallVector<Value> values;
+    auto add = [&](const RegionSuccessor &to, OperandRange operands) {
+      for (auto [operand, input] : llvm::zip(operands, to.getSuccessorInputs()))
+        if (input == value)
+          values.push_back(operand);
+    };
+    SmallVector<RegionSuccessor> successors;
+    op.getSuccessorRegions(RegionBranchPoint::parent(), successors);
+    for (const RegionSuccessor &successor : successors)
+      add(successor, op.getEntrySuccessorOperands(successor));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (auto end = dyn_cast<RegionBranchTerminatorOpInterface>(block.back())) {
+          successors.clear();
+          end.getSuccessorRegions(SmallVector<Attribute>(end->getNumOperands()), successors);
+          for (const RegionSuccessor &successor : successors)
+            add(successor, end.getSuccessorOperands(successor));
+        }
+    return values;
   }
   llvm::SmallPtrSet<Value, 16> above, below;
 };
@@ -126,11 +158,13 @@ FailureOr<int64_t> Converter::groupSize() {
   return size;
 }
 
+Value contiguous(OpBuilder &builder, Location loc, Value value);
+
 /// The destination of one result: a new tensor, or the init that the operation names.
 FailureOr<Value> Converter::destination(unsigned index) {
   CollectiveKind kind = collective.getCollectiveKind();
   if (kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather)
-    return operands[sentCount() + index];
+    return contiguous(builder, collective.getLoc(), operands[sentCount() + index]);
   auto type = cast<RankedTensorType>(collective.getCommResults()[index].getType());
   auto dimOf = [&](StringRef name) {
     auto dims = collective->getAttrOfType<DenseI64ArrayAttr>(name);
@@ -177,7 +211,7 @@ Value contiguous(OpBuilder &builder, Location loc, Value value) {
       whole = false;
     leading &= size == 1;
   }
-  if (whole)
+  if (whole && !Parts().mayHold(slice.getSource()))
     return value;
   return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), value).getResult();
 }
@@ -185,7 +219,7 @@ Value contiguous(OpBuilder &builder, Location loc, Value value) {
 /// A tensor that nobody else uses, which a loop can carry while it is in flight. Where the collective works in place
 /// bufferization copies if somebody does; elsewhere the copy is made here.
 Value Converter::own(Value operand, bool inPlace) {
-  if (inPlace && isComputedHere(operand))
+  if (inPlace && isComputedHere(operand) && !Parts().mayHold(operand))
     return operand;
   auto type = cast<RankedTensorType>(operand.getType());
   return bufferization::AllocTensorOp::create(builder, collective.getLoc(), type, ValueRange(), operand).getResult();

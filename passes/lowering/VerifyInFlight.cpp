@@ -177,6 +177,11 @@ private:
     for (Region &inside : op->getRegions()) // bodies that are not entered by control flow: what they do is done here
       inside.walk([&](Operation *inner) {
         findings.forget(inner);
+        if (isa<LaunchOp, FinishOp>(inner))
+          findings.add(inner,
+                       "collective, expected in a function, or in loops and branches of scf or affine whose paths "
+                       "are known, got one in " +
+                           op->getName().getStringRef());
         inspect(inner, state);
       });
     for (Value operand : op->getOperands())
@@ -313,18 +318,18 @@ private:
       if (isa<MemoryEffects::Allocate>(effect.getEffect()) ||
           effect.getResource() != SideEffects::DefaultResource::get())
         continue;
-      if (Value buffer = effect.getValue()) {
-        inspect(op, effect, buffer, state);
+      if (Value memory = effect.getValue()) {
+        if (!isa<TensorType, TokenType>(memory.getType())) // a pointer that is no buffer may be any
+          inspect(op, effect, memory, state);
         continue;
       }
       for (Value operand : op->getOperands()) // it does not say which
-        inspect(op, effect, operand, state);
+        if (isBuffer(operand))
+          inspect(op, effect, operand, state);
     }
   }
 
   void inspect(Operation *op, MemoryEffects::EffectInstance &effect, Value buffer, BufferState &state) {
-    if (!isBuffer(buffer))
-      return;
     BufferObjects touched = state.of(buffer);
     bool reads = isa<MemoryEffects::Read>(effect.getEffect());
     StringRef verb = reads ? "read" : isa<MemoryEffects::Write>(effect.getEffect()) ? "write" : "free";

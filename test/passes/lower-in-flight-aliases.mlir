@@ -461,3 +461,33 @@ func.func @ok_one_of_two_is_freed(%c: i1, %d: i1) {
   braid.finish %t outs(%a : memref<4xf32>)
   return
 }
+
+// -----
+
+// A body whose paths are not followed.
+func.func @in_a_parallel_body(%a: memref<4xf32>, %v: f32) {
+  affine.parallel (%i) = (0) to (4) {
+    // expected-error @+1 {{collective, expected in a function, or in loops and branches of scf or affine whose paths are known, got one in affine.parallel}}
+    %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
+    affine.store %v, %a[%i] : memref<4xf32>
+    // expected-error @+1 {{got one in affine.parallel}}
+    braid.finish %t outs(%a : memref<4xf32>)
+  }
+  return
+}
+
+// -----
+
+// Through a pointer that is no buffer any more.
+func.func @bare_pointer(%a: memref<4xf32>, %v: f32) {
+  %address = memref.extract_aligned_pointer_as_index %a : memref<4xf32> -> index
+  %number = arith.index_cast %address : index to i64
+  %pointer = llvm.inttoptr %number : i64 to !llvm.ptr
+  // expected-note @+1 {{the collective was launched here}}
+  %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
+  // expected-error @+1 {{buffer in flight, expected nobody to write what the collective writes}}
+  llvm.store %v, %pointer : f32, !llvm.ptr
+  // expected-note @+1 {{and is finished here}}
+  braid.finish %t outs(%a : memref<4xf32>)
+  return
+}

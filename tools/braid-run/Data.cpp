@@ -5,8 +5,9 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include <cerrno>
 #include <cstring>
+#include <fstream>
 
 using namespace mlir;
 
@@ -95,13 +96,16 @@ std::string fill(std::vector<char> &bytes, RankedTensorType type, const std::str
     return fillUniform(bytes, type, rest, uint64_t(rank) + 1);
   if (kind == "file") {
     std::string path = expandPath(rest.str(), rank, ranks);
-    auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    std::ifstream file(path, std::ios::binary);
     if (!file)
-      return path + ": " + file.getError().message();
-    if ((*file)->getBufferSize() != bytes.size())
+      return path + ": " + std::strerror(errno);
+    // One byte more than there should be tells that there is more; a device may have no end.
+    std::string found(bytes.size() + 1, '\0');
+    file.read(found.data(), std::streamsize(found.size()));
+    if (size_t(file.gcount()) != bytes.size())
       return path + ": expected " + std::to_string(bytes.size()) + " bytes, got " +
-             std::to_string((*file)->getBufferSize());
-    memcpy(bytes.data(), (*file)->getBufferStart(), bytes.size());
+             (file.gcount() > std::streamsize(bytes.size()) ? "more" : std::to_string(file.gcount()));
+    memcpy(bytes.data(), found.data(), bytes.size());
     return "";
   }
   return "expected zeros, ones, iota, rank, const:V, seed:S, rank-seed:S or file:PATH, got " + spec;

@@ -56,6 +56,10 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
       int status = body(rank);
       fflush(stdout);
       fflush(stderr);
+      // A rank that ends well says farewell, which the runtime does at exit: the store that rank 0 serves outlives it until the
+      // others need it no longer. One that has failed does not, so that the others hear of it at once.
+      if (status == 0)
+        exit(0);
       _exit(status);
     }
     if (pid < 0) {

@@ -159,6 +159,8 @@ std::string readRunOptions(const Program &program, RunOptions &options) {
     return "--fibers: expected neither --timeline nor --record-profile, which need a process for each rank";
   if (fibers && count < 1)
     return "--fibers: expected the number of ranks (-n), got none";
+  if (elements < 0)
+    return "--elements: expected 0 or more, got " + std::to_string(elements);
   return "";
 }
 
