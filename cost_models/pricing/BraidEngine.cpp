@@ -10,6 +10,7 @@
 // One group of more than 128 ranks with consecutive devices is priced by the closed form of the algorithm, where there is one: the
 // rule is of the question alone, so that a question has one price.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "braid/cost_models/Aggregators.h"
 #include "pricing/ClosedForms.h"
 #include "pricing/Engine.h"
 #include "pricing/Played.h"
@@ -18,6 +19,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace braid::cost {
 
@@ -67,10 +69,11 @@ public:
         return {nothingToDo()};
     }
     for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
-      if (algorithm.needs != algorithms::Needs::Nothing || !algorithm.serves(spec.kind, size))
+      if (!algorithm.serves(spec.kind, size) || !isGranted(algorithm, spec))
         continue;
       bool tree = algorithm.name.find("tree") != std::string::npos;
-      bool pipelined = tree || spec.kind == CollectiveKind::Broadcast;
+      bool pipelined = tree || spec.kind == CollectiveKind::Broadcast || algorithm.name == "pipelined_chain" ||
+                       algorithm.name == "in_network";
       for (int segments : segmentCounts) {
         if (segments > 1 && !pipelined)
           continue;
@@ -83,10 +86,52 @@ public:
   }
 
   std::vector<std::string> notModelled() const override {
-    return {"contention of communication with compute for memory bandwidth"};
+    std::lock_guard<std::mutex> lock(mutex);
+    std::vector<std::string> sentences = {"contention of communication with compute for memory bandwidth"};
+    sentences.insert(sentences.end(), withheld.begin(), withheld.end());
+    return sentences;
   }
 
 private:
+  /// Whether the cluster has what the algorithm needs; if not, the reason is kept for notModelled().
+  bool isGranted(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec) {
+    if (algorithm.needs == algorithms::Needs::Nothing)
+      return true;
+    std::string reason = algorithm.needs == algorithms::Needs::Switches
+                             ? whyNoSwitches(spec)
+                             : "trees are packed for a graph, which cluster files do not give";
+    if (!reason.empty())
+      withheld.insert(algorithm.name + ", not offered: " + reason);
+    return reason.empty();
+  }
+
+  /// Empty: the switches reduce for this collective.
+  std::string whyNoSwitches(const CollectiveSpec &spec) const {
+    const InNetwork &grant = cluster.inNetwork;
+    std::vector<std::vector<int>> groups = spec.groups->groups;
+    if (groups.empty())
+      groups.push_back(placement.deviceOf);
+    for (std::vector<int> &group : groups) {
+      std::vector<int> devices;
+      for (int rank : group)
+        if (rank >= 0 && rank < int(placement.deviceOf.size()))
+          devices.push_back(spec.groups->groups.empty() ? rank : placement.deviceOf[rank]);
+      if (Result<Aggregators> switches = aggregatorsOf(*topology, devices); !switches)
+        return switches.error().message;
+    }
+    bool adds = spec.kind == CollectiveKind::AllReduce || spec.kind == CollectiveKind::ReduceScatter ||
+                spec.kind == CollectiveKind::Reduce;
+    if (adds && std::find(grant.types.begin(), grant.types.end(), spec.elementType) == grant.types.end())
+      return "the cluster file does not grant sums of " + spec.elementType + " (key in_network.types)";
+    if (spec.bytes < grant.smallest || grant.largest < spec.bytes)
+      return "the cluster file grants operands from " + toString(grant.smallest) + " to " + toString(grant.largest) +
+             " (key in_network), asked for others too";
+    if (int(groups.size()) > grant.groups)
+      return "the cluster file grants " + std::to_string(grant.groups) +
+             " groups at once (key in_network.groups), got " + std::to_string(groups.size());
+    return {};
+  }
+
   /// One candidate for each algorithm: with the best number of segments.
   static void keepCheapest(std::vector<Candidate> &all, Candidate c) {
     for (Candidate &old : all)
@@ -107,7 +152,8 @@ private:
       return p;
     algorithms::StepOptions options;
     options.segments = segments;
-    if (int first = firstOfMany(*spec.groups); first >= 0 && spec.kind != CollectiveKind::Permute) {
+    int first = algorithm.needs == algorithms::Needs::Nothing ? firstOfMany(*spec.groups) : -1;
+    if (first >= 0 && spec.kind != CollectiveKind::Permute) {
       p.ranks = groupSize(*spec.groups);
       p.form = ClosedForm::make(algorithm, spec.kind, p.ranks, options, *topology, first);
     }
@@ -118,10 +164,10 @@ private:
                                                                      : layout.everybody;
     } else {
       p.collective =
-          std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, cluster, placement);
+          std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, *topology, placement);
       p.ranks = p.collective->ranks();
       p.serialMessages = p.collective->serialMessages();
-      p.uplinks = p.collective->uplinks(PlayedNetwork(*topology, placement));
+      p.uplinks = p.collective->uplinks(networkOf(p, topology->links()));
     }
     p.empty = timeOf(p, {0}, topology->links());
     p.emptyInter = cluster.devicesPerHost == 1 ? p.empty : timeOf(p, {0}, linksBetween());
@@ -181,12 +227,14 @@ private:
 
   /// How much longer messages with noise take, the mean of some plays.
   Seconds noiseAt(const Prepared &p, int64_t bytes, bool inter, const FabricProfile &profile) const {
-    PlayedNetwork network(*topology, placement);
+    PlayedNetwork network = networkOf(p, topology->links());
     Seconds quiet = timeOf(p, {bytes}, network.links), sum;
     PlayOptions options;
     options.reduction = cluster.device.reduction;
     for (int sample = 0; sample < noiseSamples; ++sample) {
       options.excess = [&](int source, int target, uint64_t message) {
+        if (size_t(std::max(source, target)) >= placement.deviceOf.size())
+          return Seconds(); // to or from a switch
         int from = placement.deviceOf[source], to = placement.deviceOf[target];
         if ((cluster.hostOf(from) != cluster.hostOf(to)) != inter)
           return Seconds();
@@ -202,14 +250,19 @@ private:
     return sum / noiseSamples;
   }
 
+  PlayedNetwork networkOf(const Prepared &p, const std::vector<Topology::Link> &links) const {
+    PlayedNetwork network(*topology, placement, links);
+    network.helpers = p.collective->helpers();
+    return network;
+  }
+
   Seconds timeOf(const Prepared &p, Bytes bytes, const std::vector<Topology::Link> &links) const {
     Seconds never{1e9}; // the checker proves that programs end; never the cheapest, should one not
     if (p.form)
       return p.form->time(bytes, links, cluster.device.reduction).value_or(never);
     PlayOptions options;
     options.reduction = cluster.device.reduction;
-    PlayedNetwork network(*topology, placement, links);
-    Result<Seconds> time = p.collective->play(bytes, network, options);
+    Result<Seconds> time = p.collective->play(bytes, networkOf(p, links), options);
     return time ? *time : never;
   }
 
@@ -253,7 +306,8 @@ private:
   const Placement &placement;
   Result<Topology> topology;           ///< read from a checked file: it builds
   std::vector<Topology::Link> between; ///< see linksBetween
-  std::mutex mutex;
+  mutable std::mutex mutex;
+  std::set<std::string> withheld; ///< algorithms that the cluster does not grant, with the reason
   std::map<std::tuple<const algorithms::Algorithm *, CollectiveKind, int, std::vector<std::vector<int>>,
                       std::vector<std::pair<int, int>>>,
            Prepared>

@@ -1,5 +1,6 @@
 //===- Played.cpp - a collective's step programs on a cluster ---------------------------------------------------===//
 #include "pricing/Played.h"
+#include "braid/cost_models/Aggregators.h"
 #include "braid/runtime/algorithms/Levels.h"
 #include "fabrics/Draws.h"
 #include <algorithm>
@@ -16,7 +17,7 @@ static std::vector<int> levelsOf(const std::vector<int> &group, const Cluster &c
 }
 
 PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, CollectiveKind kind, const RankGroups &asked,
-                                   const algorithms::StepOptions &options, const Cluster &cluster,
+                                   const algorithms::StepOptions &options, const Topology &topology,
                                    const Placement &placement)
     : groups(asked.groups), programs(placement.deviceOf.size()) {
   int ranks = int(placement.deviceOf.size());
@@ -28,18 +29,32 @@ PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, Colle
     if (kind == CollectiveKind::Permute)
       settings.pairs = asked.pairs;
   }
+  int count = int(groups.size());
   for (std::vector<int> &group : groups) {
     group.erase(std::remove_if(group.begin(), group.end(), [&](int rank) { return rank < 0 || rank >= ranks; }),
                 group.end());
-    int n = int(group.size());
+    int n = int(group.size()), number = int(&group - groups.data());
     size = std::max(size, n);
     if (n == 0 || !algorithm.serves(kind, n) || (kind == CollectiveKind::Permute && asked.pairs.empty()))
       continue;
-    settings.hosts = levelsOf(group, cluster, placement);
+    settings.hosts = levelsOf(group, topology.cluster(), placement);
+    if (algorithm.needs == algorithms::Needs::Switches) {
+      std::vector<int> devices;
+      for (int rank : group)
+        devices.push_back(placement.deviceOf[rank]);
+      Result<Aggregators> switches = aggregatorsOf(topology, devices);
+      if (!switches)
+        continue; // not a candidate (BraidEngine.cpp)
+      settings.switches = switches->switchOf;
+      for (int vertex : switches->vertices) {
+        group.push_back(int(programs.size()));
+        programs.emplace_back();
+        helperVertices.push_back(vertex);
+      }
+    }
     longestChain = std::max(longestChain, algorithm.steps(kind, n, settings));
-    for (int i = 0; i < n; ++i)
-      programs[group[i]] = {&group, algorithm.program(kind, n, i, settings),
-                            i * int(groups.size()) + int(&group - groups.data())};
+    for (int i = 0; i < int(group.size()); ++i)
+      programs[group[i]] = {&group, algorithm.program(kind, n, i, settings), i >= n, i * count + number};
   }
 }
 
@@ -73,7 +88,7 @@ UplinkFlows PlayedCollective::uplinks(const PlayedNetwork &network) const {
   int pairs = 0;
   double all = 0;
   for (auto &[ends, part] : traffic) {
-    Topology::Path path = network.topology.path(network.deviceOf[ends.first], network.deviceOf[ends.second]);
+    Topology::Path path = network.path(ends.first, ends.second);
     for (int link : path)
       if (network.links[link].level == Topology::Level::Spine) {
         load[network.links[link].from] += part / busiest;
@@ -100,13 +115,16 @@ Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const C
   Result<Topology> topology = Topology::build(cluster);
   if (!topology)
     return topology.error();
-  PlayedCollective collective(algorithm, spec.kind, groups, settings, cluster, placement);
+  PlayedCollective collective(algorithm, spec.kind, groups, settings, *topology, placement);
   PlayedNetwork network(*topology, placement);
+  network.helpers = collective.helpers();
   PlayOptions options;
   options.reduction = cluster.device.reduction;
   if (noise)
     options.excess = [&](int source, int target, uint64_t message) {
       DrawPlace place = *noise;
+      if (size_t(std::max(source, target)) >= placement.deviceOf.size())
+        return Seconds(); // to or from a switch
       place.where = uint64_t(placement.deviceOf[source]) << 32 | uint64_t(placement.deviceOf[target]);
       place.message = message;
       int from = placement.deviceOf[source], to = placement.deviceOf[target];

@@ -12,13 +12,15 @@ class PlayedCollective {
 public:
   /// The hosts of each group are taken from the placement, as the runtime takes them from where its ranks are.
   PlayedCollective(const algorithms::Algorithm &algorithm, CollectiveKind kind, const RankGroups &groups,
-                   const algorithms::StepOptions &options, const Cluster &cluster, const Placement &placement);
+                   const algorithms::StepOptions &options, const Topology &topology, const Placement &placement);
   PlayedCollective(const PlayedCollective &) = delete;
 
   /// `bytes`: operand of each rank.
   Result<Seconds> play(Bytes bytes, const PlayedNetwork &network, PlayOptions options) const;
   /// What crosses spines, from the messages of the programs.
   UplinkFlows uplinks(const PlayedNetwork &network) const;
+  /// Vertices of the helpers, which are the ranks after the job's; for PlayedNetwork.
+  const std::vector<int> &helpers() const { return helperVertices; }
   int ranks() const { return size; }                      ///< of the largest group
   int64_t messages() const;                               ///< of all groups
   int64_t serialMessages() const { return longestChain; } ///< longest chain of dependent messages
@@ -26,7 +28,8 @@ public:
 private:
   int size = 0;
   int64_t longestChain = 0;
-  std::vector<std::vector<int>> groups;
+  std::vector<std::vector<int>> groups; ///< with their helpers
+  std::vector<int> helperVertices;
   std::vector<PlayedRank> programs; ///< by rank; ranks in no group have no steps
 };
 

@@ -4,10 +4,24 @@
 // is one event per link and one for its delivery. A rank reduces one chunk at a time: its lanes share its reducer.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "pricing/Player.h"
+#include "braid/cost_models/Aggregators.h"
 #include <algorithm>
 #include <queue>
 
 namespace braid::cost {
+
+Topology::Path PlayedNetwork::path(int from, int to) const {
+  if (route)
+    return route(from, to);
+  int ranks = int(deviceOf.size());
+  if (from < ranks && to < ranks)
+    return topology.path(deviceOf[from], deviceOf[to]);
+  auto [found, isNew] = ways.try_emplace({from, to});
+  auto vertex = [&](int rank) { return rank < ranks ? topology.device(deviceOf[rank]) : helpers[rank - ranks]; };
+  if (isNew)
+    found->second = wayBetween(topology, vertex(from), vertex(to));
+  return found->second;
+}
 
 using algorithms::Action;
 using algorithms::Step;
@@ -147,7 +161,7 @@ private:
         if (lane.steps[lane.next + i]->action != Action::Receive)
           reduced += bytesOf(lane, *lane.steps[lane.next + i]);
       lane.next += length;
-      if (reduced > 0 && options.reduction.value > 0) {
+      if (reduced > 0 && options.reduction.value > 0 && !ranks[lane.rank].isSwitch) {
         double &free = reducerFree[lane.rank];
         free = std::max(free, time) + reduced / options.reduction.value;
         push(free, lane.rank, Event::Resume, index);
@@ -159,7 +173,7 @@ private:
   void send(Lane &lane, size_t length, int peer, double time) {
     Message message;
     message.source = lane.rank;
-    message.path = network.topology.path(network.deviceOf[lane.rank], network.deviceOf[peer]);
+    message.path = network.path(lane.rank, peer);
     message.targetLane = peer * channels + lane.channel;
     for (size_t i = 0; i < length; ++i)
       message.bytes += bytesOf(lane, *lane.steps[lane.next + i]);

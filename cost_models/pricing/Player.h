@@ -14,6 +14,7 @@
 #include "braid/cost_models/Price.h"
 #include "braid/cost_models/Topology.h"
 #include <functional>
+#include <map>
 
 namespace braid::cost {
 
@@ -26,12 +27,21 @@ struct PlayedNetwork {
   const Topology &topology;
   std::vector<Topology::Link> links;
   std::vector<int> deviceOf; ///< of a rank
+  /// The way from rank to rank, where it is not the topology's.
+  std::function<Topology::Path(int from, int to)> route;
+  std::vector<int> helpers; ///< vertices of the ranks beside the job: switches that reduce
+
+  Topology::Path path(int from, int to) const;
+
+private:
+  mutable std::map<std::pair<int, int>, Topology::Path> ways; ///< to and from helpers, found once
 };
 
 /// The steps of one rank, with the ranks that its peers are.
 struct PlayedRank {
   const std::vector<int> *group = nullptr; ///< index in the group -> rank
   algorithms::StepProgram program;
+  bool isSwitch = false; ///< it reduces as fast as its links are
   int turn =
       0; ///< who is first of those that arrive at once: the place in the group, not the name, so that names don't matter
 };

@@ -102,6 +102,14 @@ std::string hashOf(const Cluster &c) {
     out.add(prefix + "nics_per_host", c.groups[i].nicsPerHost);
     addDevice(out, prefix + "device.", c.groups[i].device);
   }
+  if (c.inNetwork.granted()) {
+    out.add("in_network.at", c.inNetwork.at);
+    for (const std::string &type : c.inNetwork.types)
+      out.add("in_network.type", type);
+    out.add("in_network.smallest", double(c.inNetwork.smallest.value));
+    out.add("in_network.largest", double(c.inNetwork.largest.value));
+    out.add("in_network.groups", c.inNetwork.groups);
+  }
   out.add("nccl.bus_bandwidth_intra", c.nccl.busBandwidthIntra.value);
   out.add("nccl.bus_bandwidth_inter", c.nccl.busBandwidthInter.value);
   out.add("nccl.architecture", c.nccl.architecture);

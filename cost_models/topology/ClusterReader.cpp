@@ -311,6 +311,29 @@ static void readHosts(YamlSection &file, Cluster &c) {
     file.fail("host_groups", "expected devices with the rate of one element type in common, got none");
 }
 
+/// types: words with spaces between them.
+static InNetwork readInNetwork(YamlSection section) {
+  InNetwork n;
+  n.at = section.oneOf("at", {"host", "fabric"}, true);
+  std::string word;
+  for (char c : section.text("types") + " ") {
+    if (c != ' ' && c != ',') {
+      word += c;
+    } else if (!word.empty()) {
+      n.types.push_back(word);
+      word.clear();
+    }
+  }
+  if (section.has("smallest"))
+    n.smallest = section.size("smallest");
+  n.largest = section.size("largest");
+  if (n.largest < n.smallest)
+    section.fail("largest", "expected at least smallest, " + toString(n.smallest) + ", got " + toString(n.largest));
+  n.groups = section.whole("groups", 1, 1 << 20, true);
+  section.finish();
+  return n;
+}
+
 static NcclSettings readNccl(YamlSection section) {
   NcclSettings n;
   n.busBandwidthIntra = section.bandwidth("bus_bandwidth_intra");
@@ -356,6 +379,8 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
     c.hostLink.profile.name = "quiet";
   }
   readTopology(file.section("topology"), c);
+  if (file.has("in_network"))
+    c.inNetwork = readInNetwork(file.section("in_network"));
   c.nccl = readNccl(file.section("nccl"));
   if (file.has("calibration"))
     readCalibration(file.section("calibration"), c);

@@ -1,6 +1,6 @@
 //===- EmitProfile.cpp - a cluster as the runtime's emulated fabric reads it ------------------------------------===//
 #include "braid/cost_models/EmitProfile.h"
-#include "braid/cost_models/Topology.h"
+#include "braid/cost_models/Aggregators.h"
 #include <cstdio>
 
 namespace braid::cost {
@@ -48,7 +48,7 @@ static std::string quoted(const std::string &text) {
   return out + "\"";
 }
 
-Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement) {
+Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement, bool aggregators) {
   Result<Topology> topology = Topology::build(cluster);
   if (!topology)
     return topology.error();
@@ -56,10 +56,20 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
   std::vector<int> hosts;
   for (int device : placement.deviceOf)
     hosts.push_back(cluster.hostOf(device));
+  std::vector<int> devices = placement.deviceOf, switches;
+  if (aggregators) {
+    Result<Aggregators> made = aggregatorsOf(*topology, placement.deviceOf);
+    if (!made)
+      return made.error();
+    switches = made->vertices;
+    for (size_t i = 0; i < switches.size(); ++i) { // numbers of their own, for draws
+      devices.push_back(cluster.ranks() + int(i));
+      hosts.push_back(cluster.hosts + int(i));
+    }
+  }
   std::string out = "{\"format\": \"braid-fabric 1\",\n \"cluster\": " + quoted(cluster.name) +
-                    ",\n \"hash\": " + quoted(cluster.hash) +
-                    ",\n \"ranks\": " + std::to_string(placement.deviceOf.size()) +
-                    ",\n \"devices\": " + list(placement.deviceOf, integer) + ",\n \"hosts\": " + list(hosts, integer) +
+                    ",\n \"hash\": " + quoted(cluster.hash) + ",\n \"ranks\": " + std::to_string(devices.size()) +
+                    ",\n \"devices\": " + list(devices, integer) + ",\n \"hosts\": " + list(hosts, integer) +
                     ",\n \"launch_s\": " + number(cluster.device.launch.value) +
                     ",\n \"reduction_bytes_per_s\": " + number(cluster.device.reduction.value) +
                     ",\n \"noise\": {\n  \"intra\": " + noise(cluster.intra.profile) +
@@ -74,9 +84,17 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
                   (link.level == Topology::Level::Intra ? "0" : "1") + ", " + std::to_string(spine) + "]";
          });
   out += ",\n \"paths\": [";
-  for (int source : placement.deviceOf)
-    for (int target : placement.deviceOf)
-      out += (out.back() == '[' ? "" : ", ") + list(topology->path(source, target), integer);
+  size_t ranks = placement.deviceOf.size();
+  auto vertex = [&](size_t rank) {
+    return rank < ranks ? topology->device(placement.deviceOf[rank]) : switches[rank - ranks];
+  };
+  for (size_t source = 0; source < devices.size(); ++source)
+    for (size_t target = 0; target < devices.size(); ++target) {
+      bool between = source < ranks && target < ranks;
+      Topology::Path path = between ? topology->path(devices[source], devices[target])
+                                    : wayBetween(*topology, vertex(source), vertex(target));
+      out += (out.back() == '[' ? "" : ", ") + list(path, integer);
+    }
   return out + "]}\n";
 }
 

@@ -1,5 +1,6 @@
 # Relative to cost_models/.
 set(BRAID_TOPOLOGY_SOURCES
+  topology/Aggregators.cpp
   topology/Builders.cpp
   topology/ClusterHash.cpp
   topology/ClusterReader.cpp

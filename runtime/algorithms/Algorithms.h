@@ -25,6 +25,7 @@ Algorithm pipelinedChain();    ///< PipelinedChain.cpp
 Algorithm masterWorker();      ///< MasterWorker.cpp
 Algorithm parameterServer();   ///< ParameterServer.cpp
 Algorithm hierarchical();      ///< Hierarchical.cpp
+Algorithm packedTrees();       ///< PackedTrees.cpp
 Algorithm inNetwork();         ///< InNetwork.cpp
 
 } // namespace braid::algorithms

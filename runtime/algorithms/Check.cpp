@@ -155,10 +155,7 @@ public:
       return problem;
     chunks = programs[0].chunks;
     channels = programs[0].channels;
-    int64_t most = chunks;
-    for (const StepProgram &program : programs)
-      most = std::max<int64_t>(most, program.operandChunks);
-    Expressions all(ranks, most);
+    Expressions all(ranks, chunks);
     expressions = &all;
     start();
     problem = execute();
@@ -180,17 +177,13 @@ private:
     if (ranks < 1 || helpers < 0 || int(programs.size()) != ranks + helpers)
       return "expected " + std::to_string(ranks + helpers) + " programs, got " + std::to_string(programs.size());
     const StepProgram &first = programs[0];
-    if ((first.chunks < 1 && !first.ragged()) || first.channels < 1)
+    if (first.chunks < 1 || first.channels < 1)
       return "rank 0: expected at least one chunk and one channel";
     bool blocks = collective == Collective::ReduceScatter || collective == Collective::AllGather ||
                   collective == Collective::AllToAll || collective == Collective::Gather ||
                   collective == Collective::Scatter;
-    if (blocks && first.chunks % ranks != 0 && !first.ragged())
+    if (blocks && first.chunks % ranks != 0)
       return "rank 0: expected a multiple of " + std::to_string(ranks) + " chunks, got " + std::to_string(first.chunks);
-    if (first.ragged() != !options.counts.empty() ||
-        (first.ragged() &&
-         (collective != Collective::AllToAll || options.counts.size() != size_t(ranks) * size_t(ranks) || helpers)))
-      return "rank 0: expected a ragged program for an all_to_all with counts of all pairs, and only for it";
     for (int rank = 0; rank < int(programs.size()); ++rank) {
       std::string problem = checkProgram(rank);
       if (!problem.empty())
@@ -203,21 +196,9 @@ private:
   std::string checkProgram(int rank) const {
     const StepProgram &program = programs[rank], &first = programs[0];
     if (program.collective != collective || program.ranks != ranks || program.helpers != first.helpers ||
-        program.ragged() != first.ragged() || (program.chunks != first.chunks && !first.ragged()) ||
-        program.channels != first.channels)
+        program.chunks != first.chunks || program.channels != first.channels)
       return "rank " + std::to_string(rank) +
              ": the program is of another collective, size, or number of chunks or channels";
-    if (program.ragged()) {
-      int64_t in = 0, out = 0;
-      for (int other = 0; other < ranks; ++other) {
-        out += options.counts[size_t(rank) * size_t(ranks) + size_t(other)];
-        in += options.counts[size_t(other) * size_t(ranks) + size_t(rank)];
-      }
-      if (program.chunks != in || program.operandChunks != out)
-        return "rank " + std::to_string(rank) + ": expected " + std::to_string(out) + " chunks to give and " +
-               std::to_string(in) + " to get, got " + std::to_string(program.operandChunks) + " and " +
-               std::to_string(program.chunks);
-    }
     for (int like : program.scratch)
       if (like < 0 || like >= program.chunks)
         return "rank " + std::to_string(rank) + ": expected scratch as large as a chunk of the buffer, got chunk " +
@@ -277,8 +258,7 @@ private:
           operand[chunk] = expressions->leaf(rank, chunk);
       }
       buffers[rank].assign(program.own(0), nothing);
-      if (!program.ragged())
-        std::copy(operand.begin(), operand.end(), buffers[rank].begin());
+      std::copy(operand.begin(), operand.end(), buffers[rank].begin());
     }
     lanes.clear();
     for (int rank = 0; rank < int(programs.size()); ++rank)
@@ -434,7 +414,7 @@ private:
                  expressions->text(buffers[rank][0]);
       return {};
     default:
-      return programs[0].ragged() ? judgeRagged() : judgeMoves();
+      return judgeMoves();
     }
   }
 
@@ -459,17 +439,6 @@ private:
                (problem.empty() ? "the additions are associated differently" : problem);
       }
     }
-    return {};
-  }
-
-  std::string judgeRagged() const {
-    std::vector<int64_t> next(ranks); // of each giver, the chunk that comes next
-    for (int rank = 0; rank < ranks; ++rank)
-      for (int64_t giver = 0, chunk = 0; giver < ranks; ++giver)
-        for (int64_t i = 0; i < options.counts[giver * ranks + rank]; ++i, ++chunk)
-          if (Value expected = expressions->leaf(giver, next[giver]++); buffers[rank][chunk] != expected)
-            return atChunk(rank, chunk) + ": expected " + expressions->text(expected) + ", got " +
-                   expressions->text(buffers[rank][chunk]);
     return {};
   }
 

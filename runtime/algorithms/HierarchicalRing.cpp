@@ -19,38 +19,11 @@
 // p0 of a+b and 1 holds p1; ranks 0 and 2 add p0, ranks 1 and 3 add p1, block by block; ranks 0 and 1 exchange again.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Algorithms.h"
-#include <unordered_map>
+#include "Hosts.h"
 
 namespace braid::algorithms {
 
 static bool serves(Collective collective, int ranks) { return ranks >= 1 && collective == Collective::AllReduce; }
-
-/// The ranks of each host, all of one size.
-static std::vector<std::vector<int>> hostsOf(int ranks, const StepOptions &options) {
-  std::vector<std::vector<int>> hosts;
-  std::unordered_map<int, size_t> places; // of a host's name
-  if (int(options.hosts.size()) == ranks) {
-    for (int rank = 0; rank < ranks; ++rank) {
-      auto [place, isNew] = places.try_emplace(options.hosts[rank], hosts.size());
-      if (isNew)
-        hosts.emplace_back();
-      hosts[place->second].push_back(rank);
-    }
-    bool even = true;
-    for (const std::vector<int> &host : hosts)
-      even &= host.size() == hosts[0].size();
-    if (even)
-      return hosts;
-  }
-  int perHost = 1;
-  for (int divisor = 2; divisor * divisor <= ranks; ++divisor)
-    if (ranks % divisor == 0)
-      perHost = divisor;
-  hosts.assign(ranks / perHost, {});
-  for (int rank = 0; rank < ranks; ++rank)
-    hosts[rank / perHost].push_back(rank);
-  return hosts;
-}
 
 namespace {
 
@@ -79,7 +52,7 @@ struct Rings {
 } // namespace
 
 static StepProgram program(Collective collective, int ranks, int rank, const StepOptions &options) {
-  std::vector<std::vector<int>> hosts = hostsOf(ranks, options);
+  std::vector<std::vector<int>> hosts = Hosts(ranks, options, true).members;
   int H = int(hosts.size()), L = int(hosts[0].size()), host = 0, member = 0;
   for (int h = 0; h < H; ++h)
     for (int l = 0; l < L; ++l)
@@ -105,12 +78,12 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
 }
 
 static int64_t steps(Collective collective, int ranks, const StepOptions &options) {
-  std::vector<std::vector<int>> hosts = hostsOf(ranks, options);
+  std::vector<std::vector<int>> hosts = Hosts(ranks, options, true).members;
   return 2 * (int64_t(hosts[0].size()) - 1) + 2 * (int64_t(hosts.size()) - 1);
 }
 
 static int64_t wireChunks(Collective collective, int ranks, const StepOptions &options) {
-  std::vector<std::vector<int>> hosts = hostsOf(ranks, options);
+  std::vector<std::vector<int>> hosts = Hosts(ranks, options, true).members;
   int64_t H = int64_t(hosts.size()), L = int64_t(hosts[0].size());
   return 2 * options.channels * ranks * ((L - 1) * H + (H - 1));
 }

@@ -50,7 +50,9 @@ static std::vector<Algorithm> &all() {
                                             pipelinedChain(),
                                             masterWorker(),
                                             parameterServer(),
-                                            inNetwork()};
+                                            hierarchical(),
+                                            inNetwork(),
+                                            packedTrees()};
     list->reserve(list->size() + 32);
     return list;
   }();
@@ -70,7 +72,8 @@ void remove(const std::string &name) {
 }
 
 bool granted(const Algorithm &algorithm, const StepOptions &options) {
-  return algorithm.needs == Needs::Nothing || !options.switches.empty();
+  return algorithm.needs == Needs::Nothing || (algorithm.needs == Needs::Switches && !options.switches.empty()) ||
+         (algorithm.needs == Needs::Topology && options.packed);
 }
 
 const Algorithm *find(const std::string &name) {

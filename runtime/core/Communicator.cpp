@@ -155,6 +155,10 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   if (!done)
     return {done.status, "rank " + std::to_string(me) + ": " + done.text};
   request.options.hosts = hosts;
+  if (!hosts.empty() && request.ranks < size()) { // helpers are last, and on no level
+    request.options.hosts.resize(size_t(request.ranks));
+    request.options.hosts = algorithms::levels(std::move(request.options.hosts));
+  }
   Plan plan;
   done = makePlan(request, *carrier, plan);
   int firstLane = 0;

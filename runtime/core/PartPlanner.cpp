@@ -23,7 +23,7 @@ Outcome PartPlanner::place() {
   chunksPerBlock = std::max(1, program.chunks / request.blocks);
   size_t es = request.elementBytes;
   perChunk = (part.count + size_t(chunksPerBlock) - 1) / size_t(chunksPerBlock);
-  if (perChunk * es >= 512 && !program.ragged()) // whole cache lines, so that no two ranks write one
+  if (perChunk * es >= 512) // whole cache lines, so that no two ranks write one
     perChunk = (perChunk + 64 / es - 1) / (64 / es) * (64 / es);
   written.assign(size_t(program.own(0)), true); // scratch: is where it is
   std::fill(written.begin(), written.begin() + program.chunks, false);
@@ -182,15 +182,11 @@ bool PartPlanner::inGathered(size_t index) const {
 
 /// Bytes of this part before `chunk`, block after block.
 size_t PartPlanner::offset(int chunk) const {
-  if (program.ragged())
-    return size_t(chunk) * request.elementBytes;
   size_t block = size_t(chunk / chunksPerBlock), within = size_t(chunk % chunksPerBlock);
   return block * blockBytes() + std::min(within * perChunk, part.count) * request.elementBytes;
 }
 
 char *PartPlanner::at(const Base &base, int chunk) const {
-  if (program.ragged())
-    return base.exists ? base.at + offset(chunk) : nullptr;
   size_t block = size_t(chunk / chunksPerBlock);
   return base.exists ? base.at + block * base.stride + (offset(chunk) - block * blockBytes()) : nullptr;
 }
@@ -203,7 +199,7 @@ bool PartPlanner::inBlocks(int chunk, BlockRange range) const {
 /// A program that uses a chunk which holds nothing is wrong; the registry's are proven, others may come.
 Outcome PartPlanner::lost() const {
   std::vector<bool> holds(size_t(program.own(0)), false);
-  if (request.collective == BRAID_BARRIER || program.ragged())
+  if (request.collective == BRAID_BARRIER)
     return {};
   for (int c = 0; c < program.chunks; ++c)
     holds[size_t(c)] = inBlocks(c, request.in);

@@ -103,8 +103,6 @@ size_t largestMessage(const Request &request, const std::vector<StepProgram> &pr
   for (const StepProgram &program : programs) {
     int chunksPerBlock = std::max(1, program.chunks / request.blocks);
     size_t message = 0;
-    if (program.ragged())
-      return 0;
     for (const Step &step : program.steps) {
       int chunk = program.isOwn(step.chunk) ? step.chunk - program.own(0) : step.chunk;
       if (request.blocks > 1 && chunk < program.chunks &&

@@ -131,6 +131,9 @@ struct Reader {
     request.collective = options.collective;
     request.name = options.name ? options.name : "";
     what = request.title() + ": ";
+    Outcome served = helpers();
+    if (!served)
+      return served;
     int n = request.ranks, me = request.me;
     request.type = options.type;
     request.elementBytes = sizeOf(options.type);
@@ -141,7 +144,7 @@ struct Reader {
     Outcome kept = accumulation();
     if (!kept)
       return kept;
-    bool root = false; // this rank is the root
+    bool root = request.helps(); // this rank is the root; a helper sees what the root sees
     switch (options.collective) {
     case BRAID_BROADCAST:
     case BRAID_REDUCE:
@@ -150,7 +153,7 @@ struct Reader {
       if (options.root < 0 || options.root >= n)
         return invalid("expected a root below " + std::to_string(n) + ", got " + std::to_string(options.root));
       request.options.root = options.root;
-      root = options.root == me;
+      root |= options.root == me;
       break;
     default:
       break;
@@ -193,11 +196,32 @@ struct Reader {
       break;
     }
     Outcome done = tensors();
+    if (request.helps())
+      request.in = request.out = none;
     if (done && options.collective == BRAID_PERMUTE)
       done = pairs();
     if (done && request.pointToPoint())
       return partner();
     return done ? algorithm() : done;
+  }
+
+  /// Ranks at the end of the communicator that serve the others.
+  Outcome helpers() {
+    if (options.helpers < 0 || options.helpers >= request.ranks)
+      return invalid("expected less than " + std::to_string(request.ranks) + " helpers, got " +
+                     std::to_string(options.helpers));
+    if (options.helpers && request.pointToPoint())
+      return invalid("expected no helpers, got " + std::to_string(options.helpers));
+    request.ranks -= options.helpers;
+    request.options.helpers = options.helpers;
+    for (int rank = 0; options.helpers && rank < request.ranks; ++rank) {
+      int32_t at = options.switches ? options.switches[rank] : 0;
+      if (at < 0 || at >= options.helpers)
+        return invalid("switches: expected one of " + std::to_string(options.helpers) + " helpers for rank " +
+                       std::to_string(rank) + ", got " + std::to_string(at));
+      request.options.switches.push_back(at);
+    }
+    return {};
   }
 
   /// Of reductions. Classes: floating point, signed, unsigned, bool.
@@ -248,16 +272,16 @@ struct Reader {
         return invalid(which + "expected " + std::to_string(tensor.count * out) + " elements to receive" +
                        (in ? " for " + std::to_string(buffer.send_count) + " to send" : "") + ", got " +
                        std::to_string(buffer.receive_count));
-      if (in && tensor.count && !buffer.send)
+      if (in && tensor.count && !buffer.send && !request.helps())
         return invalid(which + "expected a buffer to send, got none");
-      if (out && tensor.count && !buffer.receive)
+      if (out && tensor.count && !buffer.receive && !request.helps())
         return invalid(which + "expected a buffer to receive, got none");
       size_t limit = size_t(1) << 48;
       if (tensor.count > limit / size_t(request.blocks) / request.elementBytes)
         return invalid(which + "expected fewer elements, got " + std::to_string(tensor.count));
-      if (in)
+      if (in && !request.helps())
         tensor.send = static_cast<const char *>(buffer.send);
-      if (out)
+      if (out && !request.helps())
         tensor.receive = static_cast<char *>(buffer.receive);
       request.tensors.push_back(tensor);
     }
@@ -343,8 +367,10 @@ struct Reader {
         return {BRAID_UNSUPPORTED, what + "expected an algorithm that serves it on " + std::to_string(request.ranks) +
                                        " ranks, got '" + options.algorithm + "'"};
       if (!algorithms::granted(*request.algorithm, request.options))
-        return {BRAID_UNSUPPORTED, what + "expected switches that reduce, which '" + options.algorithm +
-                                       "' needs, got none; only the cluster can grant them"};
+        return {
+            BRAID_UNSUPPORTED,
+            what + "expected what '" + options.algorithm +
+                "' needs (switches that reduce, or a plan for a topology), got none; only the cluster can grant it"};
     } else {
       request.algorithm = defaultAlgorithm(kind, request.ranks, request.bytes());
     }

@@ -41,6 +41,7 @@ struct Request {
   const algorithms::Algorithm *algorithm = nullptr; ///< null: send and recv
   std::string name;
 
+  bool helps() const { return me >= ranks; } ///< this rank serves the others, and has neither operand nor result
   bool pointToPoint() const { return collective == BRAID_SEND || collective == BRAID_RECV; }
   bool reduces() const {
     return collective == BRAID_ALL_REDUCE || collective == BRAID_REDUCE_SCATTER || collective == BRAID_REDUCE;

@@ -99,7 +99,7 @@ TEST_CASE("one slow link slows a large ring by as much", "[played][law]") {
   Result<Topology> topology = Topology::build(cluster);
   REQUIRE(topology);
   Placement placement = packed(cluster);
-  PlayedCollective ring(*alg::find("ring"), CollectiveKind::AllReduce, *groupsOf(16), {}, cluster, placement);
+  PlayedCollective ring(*alg::find("ring"), CollectiveKind::AllReduce, *groupsOf(16), {}, *topology, placement);
   PlayedNetwork network(*topology, placement);
   double before = ring.play({int64_t(1) << 32}, network, {})->value;
   for (Topology::Link &link : network.links)

@@ -15,6 +15,8 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
                                            llvm::cl::desc("packed, or host:gpu,host:gpu,... one per rank"));
   llvm::cl::opt<std::string> output("o", llvm::cl::init("-"), llvm::cl::desc("file to write; default: standard output"),
                                     llvm::cl::cat(category));
+  llvm::cl::opt<bool> inNetwork("in-network", llvm::cl::cat(category),
+                                llvm::cl::desc("one more rank for each switch that reduces, after the others"));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "a cluster as the runtime's emulated fabric reads it (JSON)\n");
   auto fail = [](const std::string &text) {
@@ -28,7 +30,7 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
   cost::Result<cost::Placement> placement = cost::readPlacement(placementText, ranks, *cluster);
   if (!placement)
     return fail(placement.error().text());
-  cost::Result<std::string> text = cost::emitProfile(*cluster, *placement);
+  cost::Result<std::string> text = cost::emitProfile(*cluster, *placement, inNetwork);
   if (!text)
     return fail(text.error().text());
   if (output == "-") {

@@ -61,6 +61,15 @@ struct HostGroup {
   Device device;                 ///< of all; where kinds differ, what each of them reaches
 };
 
+/// Switches that add what ranks send and send the sum to all of them (SHARP, NVLS).
+struct InNetwork {
+  std::string at;                 ///< "host": the switch inside each host; "fabric": leaves, and one switch above them
+  std::vector<std::string> types; ///< element types that they add
+  Bytes smallest, largest;        ///< operand of a rank
+  int groups = 0;                 ///< that they serve at once; 0: there are none
+  bool granted() const { return groups > 0; }
+};
+
 /// How switches deal flows over equal links up.
 ///   Static    by destination (the routing of InfiniBand subnets): shifts do not contend
 ///   Hash      by a hash of both ends and the source port, one seed per switch stage
@@ -95,6 +104,7 @@ struct Cluster {
   bool sameLeaf(int hostA, int hostB) const {
     return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf;
   }
+  InNetwork inNetwork;
   NcclSettings nccl;
   FittedConstants ncclFit;    ///< of calibration.nccl; empty: NCCL is priced by its published formula
   FittedConstants messageFit; ///< of calibration.messages

@@ -9,7 +9,8 @@ namespace braid::cost {
 
 /// JSON: links, the links from each rank to each other, the noise of both classes of links, and what launching and reducing
 /// take. The format is described where it is read, in runtime/transports/emulated/Profile.cpp.
-Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement);
+/// `aggregators`: after the ranks, one more for each switch that reduces for them, at its place (Aggregators.h).
+Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement, bool aggregators = false);
 
 } // namespace braid::cost
 

@@ -138,6 +138,11 @@ typedef struct braid_op_options {
    * this communicator, its subsets and its parent, that use the same fabric (inside a host, or between hosts). That is what
    * plans assume: two at a time would share the links. */
   int32_t queue;
+  /* So many ranks at the end of the communicator have no operand and no result: they serve the others, as parameter servers, or as
+   * the switches of an emulated fabric that reduce. They give the counts of another rank, and no memory. */
+  int32_t helpers;
+  /* "in_network": for each other rank, which of the helpers is its switch, from 0 on; NULL: the first */
+  const int32_t *switches;
 } braid_op_options;
 
 const char *braid_last_error(void);                 /* of this thread; valid until its next call */

@@ -41,15 +41,13 @@
 // Ranks `ranks` .. `ranks + helpers - 1` are helpers: they have no operand and no result, and all of their buffer is
 // scratch. Parameter servers beside the group are helpers, and the aggregators that stand for switches.
 //
-// A ragged all_to_all (StepOptions::counts) has chunks of one element each: the buffer is what a rank gets, the operand
-// what it gives, both in the order of the ranks and of different sizes.
-//
 // Plain C++17: no LLVM, no MLIR, no exceptions.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_ALGORITHMS_STEPPROGRAM_H
 #define BRAID_RUNTIME_ALGORITHMS_STEPPROGRAM_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,13 +95,11 @@ struct StepProgram {
   std::vector<Step> steps;
   int helpers = 0;          ///< ranks beside the group that take part
   std::vector<int> scratch; ///< for each chunk of scratch, a chunk of the buffer that is as large
-  int operandChunks = -1;   ///< of a ragged all_to_all; else the operand is laid out as the buffer
 
   int own(int chunk) const { return chunks + int(scratch.size()) + chunk; }
   bool isOwn(int chunk) const { return chunk >= own(0); }
-  bool ragged() const { return operandChunks >= 0; }
   /// One past the last number of a chunk.
-  int end() const { return own(ragged() ? operandChunks : chunks); }
+  int end() const { return own(chunks); }
 };
 
 /// Bytes of the buffer that a program works on, given the bytes of one rank's operand: those of all_gather and
@@ -127,17 +123,16 @@ struct StepOptions {
   std::vector<int> order;
   int servers = 0; ///< of a parameter server: the first so many ranks serve; 0: all
   int helpers = 0; ///< ranks beside the group; of a parameter server: these serve, no member does
-  /// Of a ragged all_to_all: entry i * ranks + j is how many elements go from i to j. A rank's program reads its own row and
-  /// column only. Empty: all blocks are equal.
-  std::vector<int64_t> counts;
   /// The switch that reduces for each rank, numbers from 0 on. Empty: none does.
   std::vector<int> switches;
+  std::shared_ptr<const struct PackedPlan> packed; ///< of packed trees, see PackedTrees.h
 };
 
 /// What an algorithm can't do without, and only the cluster can grant.
 enum class Needs {
   Nothing,
   Switches, ///< switches that reduce: StepOptions::switches
+  Topology, ///< a plan for a graph: StepOptions::packed
 };
 
 /// An algorithm: a name the papers use, the collectives it serves, and one rank's program without making the others'.
@@ -151,7 +146,6 @@ struct Algorithm {
   /// Chunks sent by all ranks together.
   int64_t (*wireChunks)(Collective collective, int ranks, const StepOptions &options);
   Needs needs = Needs::Nothing;
-  bool ragged = false; ///< takes StepOptions::counts
 };
 
 /// Whether the options have what the algorithm needs.
