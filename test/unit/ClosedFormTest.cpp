@@ -36,7 +36,7 @@ TEST_CASE("one rank of each kind takes as long as all ranks", "[closed]") {
     auto form = ClosedForm::make(algorithm, kind, 32, {}, *topology, 0);
     REQUIRE(form);
     CHECK(form->exact());
-    PlayedCollective played(algorithm, kind, *groupsOf(32), {}, cluster, placement);
+    PlayedCollective played(algorithm, kind, *groupsOf(32), {}, *topology, placement);
     for (int64_t bytes : {8, 1 << 16, 1 << 26}) {
       CAPTURE(name, bytes);
       CHECK(form->time({bytes}, network.links, options.reduction)->value ==

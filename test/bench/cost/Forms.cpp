@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
               continue;
             if (segments > n && algorithm.name == "pat")
               continue;
-            PlayedCollective played(algorithm, kind, *groups, options, cluster, placement);
+            PlayedCollective played(algorithm, kind, *groups, options, *topology, placement);
             std::unique_ptr<ClosedForm> form = ClosedForm::make(algorithm, kind, n, options, *topology, 0);
             if (!form) {
               ++worst.missing;

@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
         Result<Topology> topology = Topology::build(cluster);
         Placement placement = packed(cluster, n);
         PlayedNetwork network(*topology, placement);
-        PlayedCollective played(*alg::find(c.algorithm), c.kind, *groupsOf(n), {}, cluster, placement);
+        PlayedCollective played(*alg::find(c.algorithm), c.kind, *groupsOf(n), {}, *topology, placement);
         for (int64_t bytes : {int64_t(8), int64_t(1) << 17})
           for (double theta : {0.05, 0.3}) {
             double each = theta * topology->latency(0, 1).value;
