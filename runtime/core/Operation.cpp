@@ -21,7 +21,7 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 Operation::Operation(Communicator &comm, Request asked, Plan made, int firstLane, int queue, uint64_t ordinal)
     : request(std::move(asked)), firstLane(firstLane), queue(queue), comm(comm), transport(comm.transport()),
       plan(std::move(made)), data(transport.carriesData()), lane(plan.lanes.size()),
-      peerLane(size_t(request.ranks), firstLane), ordinal(ordinal) {
+      peerLane(size_t(request.ranks + request.options.helpers), firstLane), ordinal(ordinal) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
   agreed = request.pointToPoint() || request.ranks == 1;
