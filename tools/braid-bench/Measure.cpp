@@ -74,6 +74,7 @@ static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &op
                      2);
     bool lead = ranks.rank == 0;
     std::vector<MeasuredRow> rows;
+    std::string unwritten;
     if (lead)
       fputs(tableHead().c_str(), stdout);
     for (Kind kind : options.kinds)
@@ -87,10 +88,13 @@ static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &op
           rows.push_back(row);
           if (lead) {
             fputs(tableRow(row).c_str(), stdout);
-            fflush(stdout);
+            if (fflush(stdout) != 0 && unwritten.empty())
+              unwritten = std::string("standard output: ") + strerror(errno);
           }
         }
     std::string error = lead ? writeFiles(options, rows) : "";
+    if (error.empty())
+      error = unwritten;
     return error.empty() ? 0 : failure(error);
   } catch (const Failure &why) {
     return failure(why.what());

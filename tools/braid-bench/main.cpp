@@ -5,6 +5,7 @@
 #include "Subcommands.h"
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <string>
 
 using namespace braid::bench;
@@ -37,7 +38,16 @@ static int finish(int status) {
   return status ? status : 1;
 }
 
+/// The first connection of a rank would take the place of a standard stream that is closed, and the table would go there.
+/// Standard output that cannot be written is an error in the end.
+static void holdStandardStreams() {
+  for (int stream : {0, 1, 2})
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY); // takes the lowest that is free
+}
+
 int main(int argc, char **argv) {
+  holdStandardStreams();
   std::string asked = argc > 1 ? argv[1] : "";
   if (asked == "--help" || asked == "-h" || asked == "help") {
     printUsage(stdout);
