@@ -7,9 +7,10 @@ namespace mlir::braid {
 
 void writePlan(CollectiveOpInterface op, cost::Engine engine, const cost::Candidate &candidate, StringRef clusterHash) {
   EngineKind kind = engine == cost::Engine::Nccl ? EngineKind::Nccl : EngineKind::Braid;
-  // How many chunks a message is cut into is the engine's own choice (0).
+  // Braid's runtime runs the pipeline segments that were priced; NCCL cuts messages as it likes (0).
+  int chunks = engine == cost::Engine::Braid ? candidate.chunks : 0;
   op.setPlanAttr(PlanAttr::get(op->getContext(), kind, candidate.algorithm, candidate.protocol, candidate.channels,
-                               /*chunks=*/0, planFingerprint(op, clusterHash)));
+                               chunks, planFingerprint(op, clusterHash)));
 }
 
 std::string describe(const cost::Candidate &candidate) {

@@ -31,7 +31,7 @@
 // STALE-COUNT-7: [Missed] stale-plan | Category:braid-plan | {{.*}}it is dropped
 // OTHER: cluster = "h100-roce-4x2"
 // OTHER: braid.all_reduce sum %{{.*}}, %{{.*}} groups
-// BRAID: engine = braid
+// BRAID: engine = braid, {{.*}}chunks = {{[1-9]}}
 // BRAID: objective = "serving"
 // BRAID-SAME: quantile = 7.500000e-01
 // OBJECTIVE: {{.*}}Cannot find option named 'fast'!

@@ -19,7 +19,7 @@
 // CHECK-LABEL: func @main
 // CHECK: braid.all_reduce sum {{.*}}plan = #[[SMALL]]
 // CHECK: braid.all_reduce sum {{.*}}plan = #[[LARGE]]
-// BRAID-COUNT-2: engine = braid
+// BRAID-COUNT-2: engine = braid, {{.*}}chunks = {{[1-9]}}
 // REMARK: [Passed] algorithm | Category:braid-select-algorithms | {{.*}}tree/LL {{.*}} us; {{.*}} us
 // STALE-COUNT-2: [Missed] stale-plan | Category:braid-select-algorithms
 func.func @main(%a: tensor<16xf32>, %b: tensor<16777216xf32>) -> (tensor<16xf32>, tensor<16777216xf32>) {
