@@ -80,7 +80,8 @@ cl::opt<std::string> runtimeLibrary("runtime", cl::desc("libbraid_rt.so; absent:
                                     cl::cat(category));
 cl::opt<std::string> emitObject("emit-object", cl::desc("write the compiled object to a file and stop"),
                                 cl::cat(category));
-cl::opt<std::string> emitShared("emit-shared", cl::desc("write a shared object (linked by cc) to a file and stop"),
+cl::opt<std::string> emitShared("emit-shared",
+                                cl::desc("write a shared object (linked by the C compiler) to a file and stop"),
                                 cl::cat(category));
 cl::opt<std::string> timeline("timeline", cl::desc("write a Perfetto timeline of what the ranks did"),
                               cl::cat(category));
@@ -165,9 +166,12 @@ std::string readRunOptions(const Program &program, RunOptions &options) {
 }
 
 int linkShared(const std::string &object, const std::string &shared, const std::string &runtime) {
-  auto linker = llvm::sys::findProgramByName("cc");
+  llvm::ErrorOr<std::string> linker = std::errc::no_such_file_or_directory;
+  for (const char *compiler : {"cc", "clang", "gcc", "clang-22"}) // Debian's clang-22 alone brings no cc
+    if (linker = llvm::sys::findProgramByName(compiler); linker)
+      break;
   if (!linker)
-    return failure("--emit-shared: expected a C compiler 'cc' that links, got none");
+    return failure("--emit-shared: expected a C compiler that links (cc, clang, gcc or clang-22), got none");
   std::string directory = llvm::sys::path::parent_path(runtime).str(), search = "-Wl,-rpath," + directory;
   std::vector<llvm::StringRef> command = {*linker, "-shared", "-o", shared, object, runtime, search};
   std::string error;
