@@ -222,8 +222,11 @@ int main(int argc, char **argv) {
     return error.empty() ? 0 : failure(error);
   }
   if (!emitShared.empty()) {
-    std::string object = emitShared + ".o", error = program->writeObject(object);
-    return error.empty() ? linkShared(object, emitShared, compileOptions.runtime) : failure(error);
+    llvm::SmallString<128> object;
+    if (std::error_code code = llvm::sys::fs::createTemporaryFile("braid-run", "o", object))
+      return failure("--emit-shared: expected to write a temporary file, got: " + code.message());
+    std::string error = program->writeObject(std::string(object));
+    return error.empty() ? linkShared(std::string(object), emitShared, compileOptions.runtime) : failure(error);
   }
   if (measure.wanted() && program->marks.empty())
     return failure("--timeline, --record-profile: expected a program compiled with --marks, got " + input);
