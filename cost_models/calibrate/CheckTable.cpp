@@ -33,6 +33,9 @@ std::string mistake(double factor) {
   for (double wrong : {1e3, 1e-3, 1e6, 1e-6})
     if (near(factor, wrong, 0.2))
       return text("a factor of %g: microseconds, milliseconds or seconds taken for each other", wrong);
+  for (double wrong : {8.0, 0.125})
+    if (near(factor, wrong, 0.02))
+      return text("a factor of %g: bits and bytes taken for each other", wrong);
   int power = 1;
   for (const char *units : {"kB and KiB", "MB and MiB", "GB and GiB"}) {
     double step = std::pow(1.024, power++);
@@ -59,7 +62,7 @@ public:
 
   std::optional<Error> run() {
     for (auto check : {&Check::points, &Check::sizes, &Check::bandwidths, &Check::busAndAlgorithm, &Check::plausible,
-                       &Check::inversions})
+                       &Check::repetitions, &Check::inversions})
       if (std::optional<Error> wrong = (this->*check)())
         return wrong;
     return std::nullopt;
@@ -181,11 +184,38 @@ private:
     return std::nullopt;
   }
 
+  /// The same cell twice with times that no noise explains: rows of several algorithms, jobs or machines under one name.
+  std::optional<Error> repetitions() {
+    for (const Series &series : all)
+      for (size_t i = 1; i < series.size(); ++i) {
+        const MeasuredRow &a = *series[i - 1], &b = *series[i];
+        double ratio = a.bytes == b.bytes ? std::max(a.time / b.time, b.time / a.time) : 1;
+        if (ratio > 2)
+          return at(b,
+                    text("twice: expected one time for %s, got %s and, in line %d, %s; do columns 'algorithm' or 'job' "
+                         "miss, which tell them apart?",
+                         toString(a.bytes).c_str(), toString(b.time).c_str(), a.line, toString(a.time).c_str()));
+      }
+    return std::nullopt;
+  }
+
+  /// A time that grows far faster than the message: a protocol's switch costs some round trips, never a factor of 30.
+  std::optional<Error> jump(const MeasuredRow &a, const MeasuredRow &b) const {
+    if (b.time / a.time < 30 * std::max(1.0, double(b.bytes.value) / double(a.bytes.value)))
+      return std::nullopt;
+    return at(b, text("jump: expected times that grow as messages do, got one where %s takes %s and %s %s; is its unit "
+                      "right?",
+                      toString(a.bytes).c_str(), toString(a.time).c_str(), toString(b.bytes).c_str(),
+                      toString(b.time).c_str()));
+  }
+
   std::optional<Error> inversions() {
     for (const Series &series : all) {
       int fallen = 0;
       for (size_t i = 1; i < series.size(); ++i) {
         const MeasuredRow &a = *series[i - 1], &b = *series[i];
+        if (std::optional<Error> wrong = jump(a, b))
+          return wrong;
         if (a.bytes == b.bytes || a.time < b.time * 1.05)
           continue;
         std::string what = text("%s takes %s and %s only %s", toString(a.bytes).c_str(), toString(a.time).c_str(),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace braid::cost {
@@ -63,6 +64,27 @@ double busFactor(CollectiveKind kind, int ranks) {
 
 namespace {
 
+/// "time (us)" and "Time[us]" are "time_us".
+std::string columnName(const std::string &text) {
+  std::string name;
+  for (unsigned char c : lowered(text))
+    if (std::isalnum(c))
+      name += char(c);
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
+  while (!name.empty() && name.back() == '_')
+    name.pop_back();
+  return name;
+}
+
+/// "400", and "64 KiB" of a table for people.
+std::optional<double> sizeOf(const std::string &text) {
+  if (std::optional<double> number = numberOf(text))
+    return number;
+  Result<Bytes> bytes = parseBytes(text);
+  return bytes ? std::optional<double>(double(bytes->value)) : std::nullopt;
+}
+
 /// A time column: "p50_us" is the quantity p50 in microseconds.
 struct TimeColumn {
   std::string quantity;
@@ -88,13 +110,21 @@ public:
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
       ++number;
+      if (number == 1 && line.rfind("\xef\xbb\xbf", 0) == 0)
+        line.erase(0, 3); // the mark that spreadsheets put in front of UTF-8
       if (!line.empty() && line.back() == '\r')
         line.pop_back();
       if (line.rfind("# source:", 0) == 0 && table.source == table.path)
         table.source = line.substr(10);
       if (line.empty() || line[0] == '#')
         continue;
+      if (line.find_first_not_of(" \t,;") == std::string::npos)
+        continue;
+      if (columns.empty() && line.find(',') == std::string::npos)
+        separator = line.find(';') != std::string::npos ? ';' : line.find('\t') != std::string::npos ? '\t' : ',';
       std::vector<std::string> fields = split(line);
+      if (fields == heads)
+        continue; // tables put together
       if (columns.empty()) {
         if (std::optional<std::string> wrong = head(fields))
           return Error{*wrong, place(number)};
@@ -113,13 +143,21 @@ public:
 private:
   std::string place(int number) const { return table.path + ":" + std::to_string(number); }
 
-  static std::vector<std::string> split(const std::string &line) {
+  /// Fields without the blanks around them; in double quotes a separator is a part of the field.
+  std::vector<std::string> split(const std::string &line) const {
     std::vector<std::string> fields(1);
+    bool quoted = false;
     for (char c : line)
-      if (c == ',')
+      if (c == '"')
+        quoted = !quoted;
+      else if (c == separator && !quoted)
         fields.emplace_back();
-      else if (c != '"' && c != ' ')
+      else
         fields.back() += c;
+    for (std::string &field : fields) {
+      size_t first = field.find_first_not_of(" \t"), last = field.find_last_not_of(" \t");
+      field = first == std::string::npos ? "" : field.substr(first, last - first + 1);
+    }
     return fields;
   }
 
@@ -127,22 +165,29 @@ private:
     static const std::map<std::string, std::string> synonyms = {
         {"hosts", "nodes"},      {"gpus_per_node", "per_host"}, {"ranks_per_node", "per_host"},
         {"ppn", "per_host"},     {"algo", "algorithm"},         {"size", "bytes"},
-        {"algbw_gbps", "algbw"}, {"busbw_gbps", "busbw"},       {"bus_bytes_per_s", "busbw_b"}};
+        {"algbw_gbps", "algbw"}, {"busbw_gbps", "busbw"},       {"bus_bytes_per_s", "busbw_b"},
+        {"algbw_gb_s", "algbw"}, {"busbw_gb_s", "busbw"},       {"size_b", "bytes"},
+        {"size_bytes", "bytes"}, {"message_size", "bytes"},     {"num_nodes", "nodes"}};
+    heads = fields;
     for (const std::string &field : fields) {
-      std::string name = lowered(field);
+      std::string name = columnName(field);
       auto known = synonyms.find(name);
       columns.push_back(known == synonyms.end() ? name : known->second);
+      // Gb is bits, GB bytes; so is Gbit.
+      if ((columns.back() == "algbw" || columns.back() == "busbw") && field.find("Gb") != std::string::npos)
+        bits.insert(columns.back());
+      if (std::count(columns.begin(), columns.end(), columns.back()) > 1)
+        return "measured table, expected each column once, got two of '" + columns.back() + "'";
     }
-    for (const char *needed : {"bytes"})
-      if (std::find(columns.begin(), columns.end(), needed) == columns.end())
-        return std::string("measured table, expected a column '") + needed + "', got " + std::to_string(fields.size()) +
-               " others";
+    if (std::find(columns.begin(), columns.end(), "bytes") == columns.end())
+      return "measured table, expected a column 'bytes', got '" + listed(fields) +
+             "' (a count of elements is none: multiply it by the bytes of one)";
     if (std::find(columns.begin(), columns.end(), "transport") != columns.end())
       table.format = "braid-bench";
     // The median is the time where there is one: means carry spikes, minima no contention.
     int rank = 99;
     for (const std::string &column : columns) {
-      static const std::vector<std::string> best = {"median", "p50", "time", "mean", "avg"};
+      static const std::vector<std::string> best = {"median", "p50", "time", "latency", "mean", "avg", "avg_latency"};
       auto found = std::find(best.begin(), best.end(), timeColumn(column).quantity);
       if (found != best.end() && int(found - best.begin()) < rank) {
         rank = int(found - best.begin());
@@ -151,8 +196,16 @@ private:
     }
     if (time.empty() && std::find(columns.begin(), columns.end(), "busbw") == columns.end())
       return std::string(
-          "measured table, expected a column of times with its unit (time_us, p50_us, median_s), got none");
+                 "measured table, expected a column of times with its unit (time_us, p50_us, median_s), got '") +
+             listed(fields) + "'";
     return std::nullopt;
+  }
+
+  static std::string listed(const std::vector<std::string> &fields) {
+    std::string all;
+    for (const std::string &field : fields)
+      all += (all.empty() ? "" : ", ") + field;
+    return all.size() > 200 ? all.substr(0, 200) + " ..." : all;
   }
 
   std::optional<std::string> row(const std::vector<std::string> &fields, int number) {
@@ -168,11 +221,12 @@ private:
                   columns[i] == "per_host" || columns[i] == "algbw" || columns[i] == "busbw";
       if (fields[i].empty() || std::find(words.begin(), words.end(), columns[i]) != words.end())
         continue;
-      std::optional<double> value = numberOf(fields[i]);
-      if (!value && used)
-        return "column " + columns[i] + ", expected a number, got '" + fields[i] + "'";
+      std::optional<double> value = columns[i] == "bytes" ? sizeOf(fields[i]) : numberOf(fields[i]);
+      if (used && (!value || *value < 0 || (columns[i] == time && *value == 0)))
+        return "column " + columns[i] + ", expected a number" + (columns[i] == time ? " above zero" : "") + ", got '" +
+               fields[i] + "'";
       if (value)
-        numbers[columns[i]] = *value;
+        numbers[columns[i]] = *value / (bits.count(columns[i]) ? 8 : 1);
     }
     auto number_ = [&](const char *name, double otherwise) { return numbers.count(name) ? numbers[name] : otherwise; };
     MeasuredRow r;
@@ -232,8 +286,10 @@ private:
 
   const TableHints &hints;
   MeasuredTable table;
-  std::vector<std::string> columns;
-  std::string time; ///< the column that is taken
+  char separator = ',';
+  std::vector<std::string> columns, heads; ///< by the names used here, and as they are written
+  std::set<std::string> bits;              ///< columns of bits per second
+  std::string time;                        ///< the column that is taken
   std::map<std::string, int> unpriced;
 };
 

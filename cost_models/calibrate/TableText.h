@@ -13,6 +13,9 @@ std::optional<double> numberOf(const std::string &text);
 /// "allreduce", "all_reduce_perf", "All-Reduce".
 std::optional<CollectiveKind> collectiveOf(std::string text);
 
+/// Of a text that does not say how many nodes and ranks there were, where the hints don't either.
+Error missingRanks(const std::string &path);
+
 Result<MeasuredTable> parseNcclTests(const std::string &text, const std::string &path, const TableHints &hints);
 Result<MeasuredTable> parseOsu(const std::string &text, const std::string &path, const TableHints &hints);
 

@@ -109,7 +109,8 @@ TEST_CASE("readers name the line of what they cannot read", "[calibrate]") {
   CHECK(error("a,b\n1,2\n").find("expected a column 'bytes'") != std::string::npos);
   CHECK(error("bytes,time\n8,1\n").find("with its unit") != std::string::npos);
   CHECK(error("nodes,ppn,bytes,time_us\n2,8,8\n") == "t:2: row, expected 4 fields, got 3");
-  CHECK(error("nodes,ppn,bytes,time_us\n2,8,8,fast\n") == "t:2: column time_us, expected a number, got 'fast'");
+  CHECK(error("nodes,ppn,bytes,time_us\n2,8,8,fast\n") ==
+        "t:2: column time_us, expected a number above zero, got 'fast'");
   CHECK(error("bytes,time_us\n8,1\n").find("--nodes") != std::string::npos);
   CHECK(error("nodes,ppn,bytes,time_us\n2,8,-8,1\n").find("bytes") != std::string::npos);
 }
@@ -314,7 +315,7 @@ TEST_CASE("two rows re-base a job, and say which choices stand", "[calibrate]") 
     row.time = predictRow(row, cluster, CalibratedModel::Nccl, slow)->predicted;
     table.rows.push_back(row);
   }
-  Result<ProbeResult> probe = probeJob(table, cluster, CalibratedModel::Nccl);
+  Result<ProbeResult> probe = probeFit(table, cluster, CalibratedModel::Nccl);
   REQUIRE(probe);
   CHECK(probe->latency.factor == Approx(2).epsilon(0.06));
   CHECK(probe->bandwidth.factor == Approx(0.8).epsilon(0.06));
@@ -327,7 +328,7 @@ TEST_CASE("two rows re-base a job, and say which choices stand", "[calibrate]") 
   CHECK(worst > 1.002); // near the crossing it is not certain
   // One long row alone says little of latency: its factor stays near 1, and its interval is wider.
   table.rows.erase(table.rows.begin());
-  Result<ProbeResult> half = probeJob(table, cluster, CalibratedModel::Nccl);
+  Result<ProbeResult> half = probeFit(table, cluster, CalibratedModel::Nccl);
   REQUIRE(half);
   CHECK(half->latency.deviation > 2 * probe->latency.deviation);
 }

@@ -1,11 +1,9 @@
 //===- Fit.cpp - braid-bench fit: a measured table becomes a calibrated cluster file ----------------------------------===//
 #include "braid/cost_models/Fit.h"
+#include "Arguments.h"
 #include "Subcommands.h"
 #include "braid/runtime/trace/AtomicFile.h"
-#include <climits>
-#include <cstdio>
-#include <cstdlib>
-#include <getopt.h>
+#include <random>
 #include <set>
 
 namespace braid::bench {
@@ -21,7 +19,7 @@ Tables that can't be trusted are refused, with the line and the reason.
   --name NAME         its name; default: that of OUT
   --json FILE         constants with intervals, residuals row by row, choices with their regrets
   --hold-out WHAT     rows that are judged and not fitted: even-sizes, odd-sizes (by place among the table's sizes, from 0),
-                      nodes=N, job=NAME
+                      nodes=N, job=NAME, half-of-sizes=SEED, half-of-cells=SEED (a random half; a cell is one size of one job)
   --model NAME        nccl, messages, published (NCCL's own formula, one bandwidth fitted); default: what the algorithms are of
   --accept-inversions times that fall steeply as messages grow are the machine's, not the table's
   --nodes N, --per-node N, --collective NAME    what the table does not say
@@ -30,6 +28,22 @@ Tables that can't be trusted are refused, with the line and the reason.
 static int fail(const std::string &message) {
   fprintf(stderr, "braid-bench fit: error: %s\n", message.c_str());
   return 1;
+}
+
+/// The rows of a random half of all cells, each a size on a job, or of all sizes. The same seed gives the same half.
+static std::function<bool(const cost::MeasuredRow &)> randomHalf(const cost::MeasuredTable &table, bool ofCells,
+                                                                 unsigned seed) {
+  using Cell = std::pair<std::string, int64_t>;
+  auto cellOf = [ofCells](const cost::MeasuredRow &row) { return Cell(ofCells ? row.job : "", row.bytes.value); };
+  std::set<Cell> all;
+  for (const cost::MeasuredRow &row : table.rows)
+    all.insert(cellOf(row));
+  std::vector<Cell> cells(all.begin(), all.end());
+  std::mt19937 random(seed);
+  for (size_t i = cells.size(); i > 1; --i) // std::shuffle differs between libraries
+    std::swap(cells[i - 1], cells[random() % i]);
+  std::set<Cell> half(cells.begin(), cells.begin() + cells.size() / 2);
+  return [half, cellOf](const cost::MeasuredRow &row) { return half.count(cellOf(row)) > 0; };
 }
 
 /// Which rows --hold-out names; an empty function for none.
@@ -53,122 +67,65 @@ static cost::Result<std::function<bool(const cost::MeasuredRow &)>> heldOut(cons
     return Rows([=](const cost::MeasuredRow &row) { return std::to_string(row.hosts) == value; });
   if (what.rfind("job=", 0) == 0)
     return Rows([=](const cost::MeasuredRow &row) { return row.job == value; });
-  return cost::Error{"--hold-out: expected even-sizes, odd-sizes, nodes=N or job=NAME, got '" + what + "'", ""};
-}
-
-static std::string absolute(const std::string &path) {
-  char resolved[PATH_MAX];
-  return realpath(path.c_str(), resolved) ? resolved : path;
+  for (const char *half : {"half-of-sizes=", "half-of-cells="})
+    if (what.rfind(half, 0) == 0 && !value.empty() && value.size() < 10 &&
+        value.find_first_not_of("0123456789") == std::string::npos)
+      return randomHalf(table, what.rfind("half-of-cells=", 0) == 0, unsigned(std::stoul(value)));
+  return cost::Error{"--hold-out: expected even-sizes, odd-sizes, nodes=N, job=NAME, half-of-sizes=SEED or "
+                     "half-of-cells=SEED, got '" +
+                         what + "'",
+                     ""};
 }
 
 int runFit(int argc, char **argv) {
-  enum { Cluster = 256, Name, Json, HoldOut, Model, Nodes, PerNode, Collective, Inversions, Help };
-  static const option longOptions[] = {{"cluster", 1, nullptr, Cluster},
-                                       {"name", 1, nullptr, Name},
-                                       {"json", 1, nullptr, Json},
-                                       {"hold-out", 1, nullptr, HoldOut},
-                                       {"model", 1, nullptr, Model},
-                                       {"nodes", 1, nullptr, Nodes},
-                                       {"per-node", 1, nullptr, PerNode},
-                                       {"collective", 1, nullptr, Collective},
-                                       {"accept-inversions", 0, nullptr, Inversions},
-                                       {"help", 0, nullptr, Help},
-                                       {nullptr, 0, nullptr, 0}};
-  std::string clusterPath, output, name, json, hold, model;
-  cost::TableHints hints;
+  TableOptions asked;
+  std::string name, json, hold, model;
   bool acceptInversions = false;
-  optind = 1;
-  opterr = 0;
-  for (int option; (option = getopt_long(argc, argv, ":o:h", longOptions, nullptr)) != -1;) {
-    std::string value = optarg ? optarg : "";
-    switch (option) {
-    case Cluster:
-      clusterPath = value;
-      break;
-    case 'o':
-      output = value;
-      break;
-    case Name:
-      name = value;
-      break;
-    case Json:
-      json = value;
-      break;
-    case HoldOut:
-      hold = value;
-      break;
-    case Model:
-      model = value;
-      if (model != "nccl" && model != "messages" && model != "published")
-        return fail("--model: expected nccl, messages or published, got '" + model + "'");
-      break;
-    case Nodes:
-    case PerNode: {
-      int number = atoi(value.c_str());
-      if (number < 1 || std::to_string(number) != value)
-        return fail(std::string(option == Nodes ? "--nodes" : "--per-node") +
-                    ": expected a whole number from 1, got '" + value + "'");
-      (option == Nodes ? hints.hosts : hints.perHost) = number;
-      break;
-    }
-    case Collective: {
-      for (cost::CollectiveKind kind :
-           {cost::CollectiveKind::AllReduce, cost::CollectiveKind::AllGather, cost::CollectiveKind::ReduceScatter,
-            cost::CollectiveKind::AllToAll, cost::CollectiveKind::Broadcast})
-        if (value == algorithms::name(kind))
-          hints.kind = kind;
-      if (!hints.kind)
-        return fail("--collective: expected all_reduce, all_gather, reduce_scatter, all_to_all or broadcast, got '" +
-                    value + "'");
-      break;
-    }
-    case Inversions:
-      acceptInversions = true;
-      break;
-    case 'h':
-    case Help:
-      fputs(usage, stdout);
-      return 0;
-    default:
-      return fail(std::string("option: expected one of those that --help lists, with its value, got '") +
-                  argv[optind - 1] + "'");
-    }
+  std::vector<Option> options = tableOptions(asked);
+  options.insert(options.end(), {textOption("name", name), textOption("json", json), textOption("hold-out", hold),
+                                 wordOption("model", model, {"nccl", "messages", "published"}),
+                                 flagOption("accept-inversions", acceptInversions)});
+  Arguments arguments = readArguments(argc, argv, options);
+  if (arguments.help) {
+    fputs(usage, stdout);
+    return 0;
   }
-  if (optind + 1 != argc)
-    return fail("table: expected one file, got " + std::to_string(argc - optind));
-  if (clusterPath.empty())
+  if (!arguments.error.empty())
+    return fail(arguments.error);
+  if (arguments.words.size() != 1)
+    return fail("table: expected one file, got " + std::to_string(arguments.words.size()));
+  if (asked.cluster.empty())
     return fail("--cluster: expected the cluster file of the machine, got none");
 
-  cost::Result<cost::Cluster> cluster = cost::readCluster(clusterPath);
+  cost::Result<cost::Cluster> cluster = cost::readCluster(asked.cluster);
   if (!cluster)
     return fail(cluster.error().text());
-  cost::Result<cost::MeasuredTable> table = cost::readMeasured(argv[optind], hints);
+  cost::Result<cost::MeasuredTable> table = cost::readMeasured(arguments.words[0], asked.hints);
   if (!table)
     return fail(table.error().text());
   if (std::optional<cost::Error> distrust = cost::findDistrust(*table, *cluster, acceptInversions))
     return fail(distrust->text());
-  cost::FitOptions options;
+  cost::FitOptions fitting;
   cost::Result<std::function<bool(const cost::MeasuredRow &)>> held = heldOut(hold, *table);
   if (!held)
     return fail(held.error().text());
-  options.heldOut = *held;
+  fitting.heldOut = *held;
   if (model == "nccl" || model == "messages")
-    options.model = model == "nccl" ? cost::CalibratedModel::Nccl : cost::CalibratedModel::Messages;
+    fitting.model = model == "nccl" ? cost::CalibratedModel::Nccl : cost::CalibratedModel::Messages;
   bool published = model == "published";
-  if (published && !output.empty())
-    return fail("-o: expected none with --model published, which has no constants of its own, got '" + output + "'");
+  if (published && !asked.output.empty())
+    return fail("-o: expected none with --model published, which has no constants of its own, got '" + asked.output +
+                "'");
   cost::Result<cost::FitResult> fit =
-      published ? cost::fitPublished(*table, *cluster, options) : cost::fitTable(*table, *cluster, options);
+      published ? cost::fitPublished(*table, *cluster, fitting) : cost::fitTable(*table, *cluster, fitting);
   if (!fit)
     return fail(fit.error().text());
 
-  if (name.empty()) {
-    name = output.substr(output.rfind('/') + 1);
-    name = name.substr(0, name.rfind('.'));
-  }
+  if (name.empty())
+    name = nameOfFile(asked.output);
   std::string error;
-  if (!output.empty())
-    error = trace::writeAtomically(output, cost::toYaml(*fit, *table, absolute(clusterPath), name));
+  if (!asked.output.empty())
+    error = trace::writeAtomically(asked.output, cost::toYaml(*fit, *table, absolutePath(asked.cluster), name));
   if (error.empty() && !json.empty())
     error = trace::writeAtomically(json, cost::toJson(*fit, *table));
   if (!error.empty())

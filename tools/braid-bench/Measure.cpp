@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 namespace braid::bench {
 
@@ -48,12 +47,9 @@ static std::string checkBeforeStart(const MeasureOptions &options) {
           algorithm && options.ranks > 0 && !serves(*algorithm, kind, options.ranks))
         return "--algorithm: " + name + " can't do " + kindNames[int(kind)] + " on " + std::to_string(options.ranks) +
                " ranks; --algorithm all takes those that can";
-  for (const std::string &file : {options.csv, options.json}) {
-    size_t slash = file.rfind('/');
-    std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
-    if (!file.empty() && access(folder.c_str(), W_OK) != 0)
-      return "cannot write " + file + ": " + strerror(errno);
-  }
+  for (const std::string &file : {options.csv, options.json})
+    if (std::string error = whyNotWritable(file); !error.empty())
+      return error;
   return "";
 }
 

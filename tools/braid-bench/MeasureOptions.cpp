@@ -4,7 +4,6 @@
 #include "braid/runtime/algorithms/StepProgram.h"
 #include <cstdlib>
 #include <cstring>
-#include <getopt.h>
 #include <sstream>
 
 namespace braid::bench {
@@ -67,6 +66,7 @@ std::vector<std::string> split(const std::string &text) {
 }
 
 std::string readKinds(const std::string &text, std::vector<Kind> &kinds) {
+  kinds.clear();
   std::string known;
   for (const char *name : kindNames)
     known += (known.empty() ? "" : ", ") + std::string(name);
@@ -76,26 +76,27 @@ std::string readKinds(const std::string &text, std::vector<Kind> &kinds) {
       if (part == kindNames[i])
         kinds.push_back(Kind(i));
     if (kinds.size() == before)
-      return "--collective: expected one of " + known + ", got '" + part + "'";
+      return "expected one of " + known + ", got '" + part + "'";
   }
-  return kinds.empty() ? "--collective: expected some of " + known + ", got none" : "";
+  return kinds.empty() ? "expected some of " + known + ", got none" : "";
 }
 
 std::string readSizes(const std::string &text, std::vector<size_t> &sizes) {
+  sizes.clear();
   constexpr int64_t limit = int64_t(1) << 40;
   for (const std::string &part : split(text)) {
     size_t dots = part.find("..");
     cost::Result<cost::Bytes> low = cost::parseBytes(part.substr(0, dots), /*unitOptional=*/true);
     cost::Result<cost::Bytes> high = dots == std::string::npos ? low : cost::parseBytes(part.substr(dots + 2), true);
     if (!low || !high)
-      return "--sizes: " + (low ? high : low).error().text();
+      return (low ? high : low).error().text();
     if (low->value < 1 || *high < *low || high->value > limit)
-      return "--sizes: expected 0 < low <= high <= 1 TiB, got '" + part + "'";
+      return "expected 0 < low <= high <= 1 TiB, got '" + part + "'";
     for (int64_t bytes = low->value; bytes < high->value; bytes *= 2)
       sizes.push_back(size_t(bytes));
     sizes.push_back(size_t(high->value));
   }
-  return sizes.empty() ? "--sizes: expected sizes such as 8,64KiB or 8..64MiB, got none" : "";
+  return sizes.empty() ? "expected sizes such as 8,64KiB or 8..64MiB, got none" : "";
 }
 
 std::string readAlgorithms(const std::string &text, MeasureOptions &options) {
@@ -106,159 +107,67 @@ std::string readAlgorithms(const std::string &text, MeasureOptions &options) {
     known += ", " + algorithm.name;
   for (const std::string &name : options.algorithms)
     if (!algorithms::find(name))
-      return "--algorithm: expected all" + known + ", got '" + name + "'";
-  return options.allAlgorithms || !options.algorithms.empty() ? "" : "--algorithm: expected all" + known + ", got none";
+      return "expected all" + known + ", got '" + name + "'";
+  return options.allAlgorithms || !options.algorithms.empty() ? "" : "expected all" + known + ", got none";
 }
 
 std::string readType(const std::string &text, const ElementType *&type) {
   std::string known;
-  for (const ElementType &candidate : types) {
+  for (const ElementType &candidate : types)
     known += (known.empty() ? "" : ", ") + std::string(candidate.name);
-    if (text == candidate.name)
-      type = &candidate;
-  }
-  return type ? "" : "--type: expected one of " + known + ", got '" + text + "'";
-}
-
-/// A whole number in [low, high], or an error that names the option.
-template <class Number>
-std::string readNumber(const char *option, const std::string &text, double low, double high, Number &number) {
-  char *end = nullptr;
-  double value = strtod(text.c_str(), &end);
-  if (text.empty() || *end || !(value >= low && value <= high) || double(Number(value)) != value) {
-    char range[80];
-    snprintf(range, sizeof range, "expected a number from %g to %g, got ", low, high);
-    return std::string(option) + ": " + range + "'" + text + "'";
-  }
-  number = Number(value);
-  return "";
+  type = typeNamed(text);
+  return type ? "" : "expected one of " + known + ", got '" + text + "'";
 }
 
 } // namespace
 
+const ElementType *typeNamed(const std::string &name) {
+  for (const ElementType &type : types)
+    if (name == type.name)
+      return &type;
+  return nullptr;
+}
+
+std::vector<Option> rankOptions(MeasureOptions &options) {
+  return {numberOption("n", options.ranks, 1, 85), // 85: sums are exact in bf16
+          textOption("transport", options.transport),
+          textOption("profile", options.profile),
+          numberOption("seed", options.seed, 0, 9007199254740992.0),
+          flagOption("bind", options.bind),
+          numberOption("deadline", options.deadline, 0, 86400),
+          textOption("runtime", options.runtime)};
+}
+
 std::string parseMeasureOptions(int argc, char **argv, MeasureOptions &options, bool &help) {
-  enum {
-    Collective = 256,
-    Sizes,
-    Type,
-    Algorithm,
-    Channels,
-    Chunks,
-    Transport,
-    Profile,
-    Seed,
-    Buffers,
-    Bind,
-    Seconds,
-    Samples,
-    Deadline,
-    Csv,
-    Json,
-    Runtime,
-    Help
-  };
-  static const option longOptions[] = {{"collective", 1, nullptr, Collective},
-                                       {"sizes", 1, nullptr, Sizes},
-                                       {"type", 1, nullptr, Type},
-                                       {"algorithm", 1, nullptr, Algorithm},
-                                       {"channels", 1, nullptr, Channels},
-                                       {"chunks", 1, nullptr, Chunks},
-                                       {"transport", 1, nullptr, Transport},
-                                       {"profile", 1, nullptr, Profile},
-                                       {"seed", 1, nullptr, Seed},
-                                       {"buffers", 1, nullptr, Buffers},
-                                       {"bind", 0, nullptr, Bind},
-                                       {"seconds", 1, nullptr, Seconds},
-                                       {"samples", 1, nullptr, Samples},
-                                       {"deadline", 1, nullptr, Deadline},
-                                       {"csv", 1, nullptr, Csv},
-                                       {"json", 1, nullptr, Json},
-                                       {"runtime", 1, nullptr, Runtime},
-                                       {"help", 0, nullptr, Help},
-                                       {nullptr, 0, nullptr, 0}};
-  std::string kinds = "all_reduce,reduce_scatter,all_gather,all_to_all,broadcast", sizes = "8..64MiB", type = "f32";
-  optind = 1;
-  opterr = 0;
-  for (int option; (option = getopt_long(argc, argv, ":n:h", longOptions, nullptr)) != -1;) {
-    std::string value = optarg ? optarg : "", error;
-    switch (option) {
-    case Collective:
-      kinds = value;
-      break;
-    case Sizes:
-      sizes = value;
-      break;
-    case Type:
-      type = value;
-      break;
-    case Algorithm:
-      error = readAlgorithms(value, options);
-      break;
-    case Channels:
-      error = readNumber("--channels", value, 0, 64, options.channels);
-      break;
-    case Chunks:
-      error = readNumber("--chunks", value, 0, 1 << 20, options.chunks);
-      break;
-    case Transport:
-      options.transport = value;
-      break;
-    case Profile:
-      options.profile = value;
-      break;
-    case Seed:
-      error = readNumber("--seed", value, 0, 9007199254740992.0, options.seed);
-      break;
-    case Buffers:
-      options.mapped = value == "mapped";
-      if (!options.mapped && value != "foreign")
-        error = "--buffers: expected mapped or foreign, got '" + value + "'";
-      break;
-    case Bind:
-      options.bind = true;
-      break;
-    case Seconds:
-      error = readNumber("--seconds", value, 1e-3, 86400, options.seconds);
-      break;
-    case Samples:
-      error = readNumber("--samples", value, 6, 1000, options.samples);
-      break;
-    case Deadline:
-      error = readNumber("--deadline", value, 0, 86400, options.deadline);
-      break;
-    case Csv:
-      options.csv = value;
-      break;
-    case Json:
-      options.json = value;
-      break;
-    case Runtime:
-      options.runtime = value;
-      break;
-    case 'n':
-      error = readNumber("-n", value, 1, 85, options.ranks);
-      break; // 85: sums are exact in bf16
-    case Help:
-    case 'h':
-      help = true;
-      return "";
-    case ':':
-      error = std::string(argv[optind - 1]) + ": expected a value, got none";
-      break;
-    default:
-      error = "expected an option of braid-bench measure (--help), got '" + std::string(argv[optind - 1]) + "'";
-    }
-    if (!error.empty())
-      return error;
-  }
-  if (optind < argc)
-    return "expected an option of braid-bench measure (--help), got '" + std::string(argv[optind]) + "'";
+  std::string buffers = "mapped";
+  std::vector<Option> all = rankOptions(options);
+  all.insert(all.end(), {{"collective", [&](const std::string &value) { return readKinds(value, options.kinds); }},
+                         {"sizes", [&](const std::string &value) { return readSizes(value, options.sizes); }},
+                         {"type", [&](const std::string &value) { return readType(value, options.type); }},
+                         {"algorithm", [&](const std::string &value) { return readAlgorithms(value, options); }},
+                         numberOption("channels", options.channels, 0, 64),
+                         numberOption("chunks", options.chunks, 0, 1 << 20),
+                         wordOption("buffers", buffers, {"mapped", "foreign"}),
+                         numberOption("seconds", options.seconds, 1e-3, 86400),
+                         numberOption("samples", options.samples, 6, 1000),
+                         textOption("csv", options.csv),
+                         textOption("json", options.json)});
+  Arguments arguments = readArguments(argc, argv, all);
+  help = arguments.help;
+  if (help || !arguments.error.empty())
+    return arguments.error;
+  if (!arguments.words.empty())
+    return "expected an option of braid-bench measure (--help), got '" + arguments.words[0] + "'";
+  options.mapped = buffers == "mapped";
+  if (options.kinds.empty())
+    readKinds("all_reduce,reduce_scatter,all_gather,all_to_all,broadcast", options.kinds);
+  if (options.sizes.empty())
+    readSizes("8..64MiB", options.sizes);
+  if (!options.type)
+    options.type = types;
   if (options.algorithms.empty() && !options.allAlgorithms)
     options.algorithms = {""};
-  std::string error = readKinds(kinds, options.kinds);
-  if (error.empty())
-    error = readSizes(sizes, options.sizes);
-  return error.empty() ? readType(type, options.type) : error;
+  return "";
 }
 
 } // namespace braid::bench

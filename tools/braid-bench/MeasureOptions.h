@@ -2,6 +2,7 @@
 #ifndef BRAID_BENCH_MEASUREOPTIONS_H
 #define BRAID_BENCH_MEASUREOPTIONS_H
 
+#include "Arguments.h"
 #include "Values.h"
 #include "braid/runtime/braid_rt.h"
 #include <cstdint>
@@ -35,6 +36,12 @@ struct MeasureOptions {
 };
 
 extern const char *const measureUsage;
+
+/// nullptr: there is none of this name.
+const ElementType *typeNamed(const std::string &name);
+
+/// What any subcommand asks that starts ranks, or is one: -n, --transport, --profile, --seed, --bind, --deadline, --runtime.
+std::vector<Option> rankOptions(MeasureOptions &options);
 
 /// Returns an error or "". `help` is set where the usage was asked for.
 std::string parseMeasureOptions(int argc, char **argv, MeasureOptions &options, bool &help);

@@ -1,29 +1,40 @@
 //===- Probe.cpp - braid-bench probe: a job's latency and bandwidth from a few measurements ---------------------------===//
 #include "braid/cost_models/Probe.h"
+#include "../braid-run/Ranks.h"
+#include "Arguments.h"
+#include "ProbeRank.h"
 #include "Subcommands.h"
 #include "braid/runtime/trace/AtomicFile.h"
-#include <climits>
-#include <cstdio>
-#include <cstdlib>
-#include <getopt.h>
+#include <set>
 
 namespace braid::bench {
 
 static const char *const usage = R"(usage: braid-bench probe TABLE --cluster PROFILE [options]
+       braid-bench probe --measure -n N --cluster PROFILE [options]
+       braid-launch -n N -- braid-bench probe --measure --cluster PROFILE [options]
 
-Re-bases a calibrated cluster file to the job that TABLE was measured in: latency and bandwidth each by a factor. Two sizes
-are enough, one short and one long, measured in seconds at the job's start:
+Re-bases a cluster file to a job: its latency and its bandwidth each by a factor. Two sizes are enough, one short and one long.
+--measure takes them itself in seconds, with Braid's runtime on the ranks of the job; else TABLE has them:
 
   braid-bench measure --sizes 1KiB,16MiB --collective all_reduce --seconds 2 --csv TABLE        (Braid's runtime)
   all_reduce_perf -b 1K -e 16M -f 16384 -g 8 > TABLE                                             (NCCL)
 
 Then says which choices of an algorithm stay within a regret, whatever the two measurements leave open.
 
-  --cluster PROFILE   cluster file, calibrated by braid-bench fit (else the published constants are re-based)
-  --model NAME        nccl (default), messages
+  --cluster PROFILE   cluster file of the machine, for nccl and messages calibrated by braid-bench fit (else the published
+                      constants are re-based)
+  --model NAME        what is re-based: braid, the links of the file, from which prices of engine braid come; nccl or
+                      messages, the constants of a fit; default: braid with --measure, else nccl
+  --placement WHERE   braid: host:gpu,host:gpu,... one per rank; default: the first devices of the file
   --regret R          what a choice may cost over the best, default 1.1
-  -o OUT.yaml         the job's cluster file: takes over PROFILE with re-based constants
+  -o OUT.yaml         the job's cluster file: takes over PROFILE with what is re-based
   --nodes N, --per-node N    what the table does not say
+
+With --measure, besides:
+  -n N                ranks to start on this host; absent: this is one rank of a launcher's job
+  --seconds S         about, in all (default 6, at most 60)
+  --csv FILE          what was measured
+  --transport NAME, --profile FILE, --seed N, --bind, --deadline S, --runtime FILE    as for braid-bench measure
 )";
 
 static int fail(const std::string &message) {
@@ -31,80 +42,155 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-int runProbe(int argc, char **argv) {
-  enum { Cluster = 256, Model, Regret, Nodes, PerNode, Help };
-  static const option longOptions[] = {{"cluster", 1, nullptr, Cluster},  {"model", 1, nullptr, Model},
-                                       {"regret", 1, nullptr, Regret},    {"nodes", 1, nullptr, Nodes},
-                                       {"per-node", 1, nullptr, PerNode}, {"help", 0, nullptr, Help},
-                                       {nullptr, 0, nullptr, 0}};
-  std::string clusterPath, output, model = "nccl";
+namespace {
+/// What is asked of the probe beside how to measure.
+struct Asked {
+  TableOptions table;
+  std::string model, placement;
   double regret = 1.1;
-  cost::TableHints hints;
-  optind = 1;
-  opterr = 0;
-  for (int option; (option = getopt_long(argc, argv, ":o:h", longOptions, nullptr)) != -1;) {
-    std::string value = optarg ? optarg : "";
-    char *end = nullptr;
-    switch (option) {
-    case Cluster:
-      clusterPath = value;
-      break;
-    case 'o':
-      output = value;
-      break;
-    case Model:
-      model = value;
-      if (model != "nccl" && model != "messages")
-        return fail("--model: expected nccl or messages, got '" + model + "'");
-      break;
-    case Regret:
-      regret = strtod(value.c_str(), &end);
-      if (value.empty() || *end || !(regret >= 1 && regret <= 100))
-        return fail("--regret: expected a number from 1 to 100, got '" + value + "'");
-      break;
-    case Nodes:
-    case PerNode: {
-      int number = atoi(value.c_str());
-      if (number < 1 || std::to_string(number) != value)
-        return fail(std::string(option == Nodes ? "--nodes" : "--per-node") +
-                    ": expected a whole number from 1, got '" + value + "'");
-      (option == Nodes ? hints.hosts : hints.perHost) = number;
-      break;
-    }
-    case 'h':
-    case Help:
-      fputs(usage, stdout);
-      return 0;
-    default:
-      return fail(std::string("option: expected one of those that --help lists, with its value, got '") +
-                  argv[optind - 1] + "'");
-    }
-  }
-  if (optind + 1 != argc)
-    return fail("table: expected one file, got " + std::to_string(argc - optind));
-  if (clusterPath.empty())
-    return fail("--cluster: expected the cluster file of the machine, got none");
-  cost::Result<cost::Cluster> cluster = cost::readCluster(clusterPath);
-  if (!cluster)
-    return fail(cluster.error().text());
-  cost::Result<cost::MeasuredTable> table = cost::readMeasured(argv[optind], hints);
-  if (!table)
-    return fail(table.error().text());
-  cost::Result<cost::ProbeResult> probe =
-      cost::probeJob(*table, *cluster, model == "nccl" ? cost::CalibratedModel::Nccl : cost::CalibratedModel::Messages);
+};
+} // namespace
+
+/// `given`: the text of --placement; "": the first devices.
+static cost::Result<cost::Placement> placed(const std::string &given, int ranks, const cost::Cluster &cluster) {
+  if (!given.empty())
+    return cost::readPlacement(given, ranks, cluster);
+  if (ranks > cluster.ranks())
+    return cost::Error{"expected at most the " + std::to_string(cluster.ranks()) + " devices of " + cluster.name +
+                           ", got " + std::to_string(ranks) + " ranks",
+                       ""};
+  cost::Placement placement;
+  for (int rank = 0; rank < ranks; ++rank)
+    placement.deviceOf.push_back(rank);
+  return placement;
+}
+
+static cost::Result<cost::ProbeResult> probed(const Asked &asked, const cost::Cluster &cluster,
+                                              const cost::MeasuredTable &table) {
+  if (asked.model != "braid")
+    return cost::probeFit(table, cluster,
+                          asked.model == "messages" ? cost::CalibratedModel::Messages : cost::CalibratedModel::Nccl);
+  cost::Result<cost::Placement> placement =
+      placed(asked.placement, table.rows.empty() ? 0 : table.rows.front().ranks(), cluster);
+  if (!placement)
+    return placement.error();
+  return cost::probeEngine(table, cluster, *placement);
+}
+
+/// Re-bases, writes, prints.
+static int report(const Asked &asked, const cost::Cluster &cluster, const cost::MeasuredTable &table) {
+  cost::Result<cost::ProbeResult> probe = probed(asked, cluster, table);
   if (!probe)
     return fail(probe.error().text());
-  if (!output.empty()) {
-    char resolved[PATH_MAX];
-    std::string base = realpath(clusterPath.c_str(), resolved) ? resolved : clusterPath;
-    std::string name = output.substr(output.rfind('/') + 1);
-    std::string error =
-        trace::writeAtomically(output, cost::toYaml(*probe, *table, base, name.substr(0, name.rfind('.'))));
+  std::string error;
+  if (const std::string &output = asked.table.output; !output.empty())
+    error = trace::writeAtomically(output, cost::toYaml(*probe, absolutePath(asked.table.cluster), nameOfFile(output)));
+  if (!error.empty())
+    return fail(error);
+  fputs(cost::toText(*probe, asked.regret).c_str(), stdout);
+  return 0;
+}
+
+/// What is wrong with the ranks for --placement, the same on all ranks; or "".
+static std::string misplaced(const Ranks &ranks, const cost::Result<cost::Placement> &placement,
+                             const cost::Cluster &cluster, bool emulated) {
+  if (ranks.ranks < 2)
+    return "-n: expected at least 2 ranks, or a launcher that started them (braid-launch, mpirun, ...), got 1";
+  if (!placement)
+    return "--placement: " + placement.error().text();
+  std::set<int> hosts;
+  for (int rank = 0; rank < ranks.ranks; ++rank)
+    hosts.insert(placement->hostOf(rank, cluster));
+  if (!emulated && int(hosts.size()) != ranks.hosts)
+    return "--placement: expected the ranks on as many hosts as they run on, " + std::to_string(ranks.hosts) +
+           ", got " + std::to_string(hosts.size()) + " (host:gpu,host:gpu,... one per rank)";
+  return "";
+}
+
+/// What was measured, as a table: one host of all ranks, since --placement says where they are.
+static cost::MeasuredTable tableOf(const std::vector<MeasuredRow> &rows) {
+  cost::MeasuredTable table;
+  table.path = "the job's first seconds";
+  for (const MeasuredRow &measured : rows) {
+    cost::MeasuredRow row;
+    row.perHost = measured.ranks;
+    row.algorithm = measured.algorithm;
+    row.bytes = {int64_t(measured.bytes)};
+    row.time = {measured.median.value};
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+/// A rank of the job: measures with the others; the first one reports.
+static int probeAsRank(const RuntimeLibrary &runtime, const MeasureOptions &options, const Asked &asked,
+                       const cost::Cluster &cluster) {
+  try {
+    Ranks ranks(runtime, options);
+    double begin = ranks.wall();
+    cost::Result<cost::Placement> placement = placed(asked.placement, ranks.ranks, cluster);
+    std::string error = misplaced(ranks, placement, cluster, options.transport.rfind("emulated", 0) == 0);
+    if (!error.empty())
+      return ranks.rank == 0 ? fail(error) : 1;
+    std::vector<MeasuredRow> rows = probeRows(ranks, options, cluster, *placement);
+    double seconds = ranks.wall() - begin;
+    if (ranks.rank != 0)
+      return 0;
+    if (!options.csv.empty())
+      error = trace::writeAtomically(options.csv, toCsv(rows));
     if (!error.empty())
       return fail(error);
+    printf("%s on %d ranks, measured in %.1f s\n\n", cluster.name.c_str(), ranks.ranks, seconds);
+    return report(asked, cluster, tableOf(rows));
+  } catch (const Failure &why) {
+    return fail(why.what());
   }
-  fputs(cost::toText(*probe, regret).c_str(), stdout);
-  return 0;
+}
+
+int runProbe(int argc, char **argv) {
+  Asked asked;
+  bool measure = false;
+  MeasureOptions measuring;
+  measuring.seconds = 6;
+  std::vector<Option> options = tableOptions(asked.table), more = rankOptions(measuring);
+  options.insert(options.end(), more.begin(), more.end());
+  options.insert(options.end(), {wordOption("model", asked.model, {"braid", "nccl", "messages"}),
+                                 textOption("placement", asked.placement), numberOption("regret", asked.regret, 1, 100),
+                                 flagOption("measure", measure), numberOption("seconds", measuring.seconds, 0.1, 60),
+                                 textOption("csv", measuring.csv)});
+  Arguments arguments = readArguments(argc, argv, options);
+  if (arguments.help) {
+    fputs(usage, stdout);
+    return 0;
+  }
+  if (!arguments.error.empty())
+    return fail(arguments.error);
+  if (arguments.words.size() != (measure ? 0 : 1))
+    return fail(measure ? "table: expected none with --measure, got '" + arguments.words[0] + "'"
+                        : "table: expected one file, or --measure, got " + std::to_string(arguments.words.size()));
+  if (asked.table.cluster.empty())
+    return fail("--cluster: expected the cluster file of the machine, got none");
+  if (measure && !asked.model.empty() && asked.model != "braid")
+    return fail("--model: expected braid with --measure, which runs Braid's collectives, got '" + asked.model + "'");
+  if (asked.model.empty())
+    asked.model = measure ? "braid" : "nccl";
+  cost::Result<cost::Cluster> cluster = cost::readCluster(asked.table.cluster);
+  if (!cluster)
+    return fail(cluster.error().text());
+  if (!measure) {
+    cost::Result<cost::MeasuredTable> table = cost::readMeasured(arguments.words[0], asked.table.hints);
+    return table ? report(asked, *cluster, *table) : fail(table.error().text());
+  }
+  for (const std::string &file : {asked.table.output, measuring.csv})
+    if (std::string error = whyNotWritable(file); !error.empty())
+      return fail(error);
+  RuntimeLibrary runtime;
+  if (std::string error = runtime.load(measuring.runtime); !error.empty())
+    return fail("runtime: " + error);
+  if (measuring.ranks == 0)
+    return probeAsRank(runtime, measuring, asked, *cluster);
+  return run::runRanks(measuring.ranks, /*grace=*/2,
+                       [&](int) { return probeAsRank(runtime, measuring, asked, *cluster); });
 }
 
 } // namespace braid::bench

@@ -1,0 +1,110 @@
+//===- Arguments.cpp - the options of a subcommand, as a table --------------------------------------------------------===//
+#include "Arguments.h"
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <getopt.h>
+#include <unistd.h>
+
+namespace braid::bench {
+
+Arguments readArguments(int argc, char **argv, const std::vector<Option> &options) {
+  constexpr int first = 256, help = 'h';
+  std::string letters = ":h";
+  std::vector<option> names = {{"help", no_argument, nullptr, help}};
+  for (size_t i = 0; i < options.size(); ++i)
+    if (strlen(options[i].name) == 1)
+      letters += options[i].name + std::string(options[i].valued ? ":" : "");
+    else
+      names.push_back({options[i].name, options[i].valued ? required_argument : no_argument, nullptr, first + int(i)});
+  names.push_back({nullptr, 0, nullptr, 0});
+  Arguments arguments;
+  optind = 1;
+  opterr = 0;
+  for (int found; (found = getopt_long(argc, argv, letters.c_str(), names.data(), nullptr)) != -1;) {
+    if (found == help) {
+      arguments.help = true;
+      return arguments;
+    }
+    std::string written = argv[optind - 1];
+    if (found == ':' || found == '?') {
+      arguments.error = found == ':' ? written + ": expected a value, got none"
+                                     : "option: expected one of those that --help lists, got '" + written + "'";
+      return arguments;
+    }
+    auto chosen = std::find_if(options.begin(), options.end(), [&](const Option &option) {
+      return strlen(option.name) == 1 ? option.name[0] == found : &option - options.data() == found - first;
+    });
+    std::string wrong = chosen->take(optarg ? optarg : "");
+    if (!wrong.empty()) {
+      arguments.error = (strlen(chosen->name) == 1 ? "-" : "--") + std::string(chosen->name) + ": " + wrong;
+      return arguments;
+    }
+  }
+  arguments.words.assign(argv + optind, argv + argc);
+  return arguments;
+}
+
+Option textOption(const char *name, std::string &text) {
+  return {name, [&text](const std::string &value) {
+            text = value;
+            return std::string();
+          }};
+}
+
+Option flagOption(const char *name, bool &flag) {
+  return {name,
+          [&flag](const std::string &) {
+            flag = true;
+            return std::string();
+          },
+          /*valued=*/false};
+}
+
+Option wordOption(const char *name, std::string &word, std::vector<std::string> known) {
+  return {name, [&word, known = std::move(known)](const std::string &value) -> std::string {
+            std::string all;
+            for (const std::string &one : known)
+              all += (all.empty() ? "" : &one == &known.back() ? " or " : ", ") + one;
+            if (std::find(known.begin(), known.end(), value) == known.end())
+              return "expected " + all + ", got '" + value + "'";
+            word = value;
+            return "";
+          }};
+}
+
+std::vector<Option> tableOptions(TableOptions &options) {
+  auto collective = [&options](const std::string &value) -> std::string {
+    for (cost::CollectiveKind kind :
+         {cost::CollectiveKind::AllReduce, cost::CollectiveKind::AllGather, cost::CollectiveKind::ReduceScatter,
+          cost::CollectiveKind::AllToAll, cost::CollectiveKind::Broadcast})
+      if (value == algorithms::name(kind))
+        options.hints.kind = kind;
+    if (options.hints.kind)
+      return "";
+    return "expected all_reduce, all_gather, reduce_scatter, all_to_all or broadcast, got '" + value + "'";
+  };
+  constexpr int most = 1 << 24;
+  return {textOption("cluster", options.cluster), textOption("o", options.output),
+          numberOption("nodes", options.hints.hosts, 1, most), numberOption("per-node", options.hints.perHost, 1, most),
+          Option{"collective", collective}};
+}
+
+std::string whyNotWritable(const std::string &path) {
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return path.empty() || access(folder.c_str(), W_OK) == 0 ? "" : "cannot write " + path + ": " + strerror(errno);
+}
+
+std::string absolutePath(const std::string &path) {
+  char resolved[PATH_MAX];
+  return realpath(path.c_str(), resolved) ? resolved : path;
+}
+
+std::string nameOfFile(const std::string &path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  return name.substr(0, name.rfind('.'));
+}
+
+} // namespace braid::bench

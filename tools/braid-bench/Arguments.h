@@ -1,0 +1,67 @@
+//===- Arguments.h - the options of a subcommand, as a table ------------------------------------------------*- C++ -*-===//
+#ifndef BRAID_BENCH_ARGUMENTS_H
+#define BRAID_BENCH_ARGUMENTS_H
+
+#include "braid/cost_models/Measured.h"
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace braid::bench {
+
+/// One option: how it is written, and what takes its value.
+struct Option {
+  const char *name; ///< "cluster" is --cluster, "o" is -o
+  /// Returns what is wrong with the value ("expected ..., got ..."), or "".
+  std::function<std::string(const std::string &value)> take;
+  bool valued = true;
+};
+
+/// What a command line said beside its options.
+struct Arguments {
+  std::vector<std::string> words; ///< that are no options
+  bool help = false;              ///< --help or -h: the rest was not read
+  std::string error;              ///< names the option; empty: all were read
+};
+Arguments readArguments(int argc, char **argv, const std::vector<Option> &options);
+
+Option textOption(const char *name, std::string &text);
+Option flagOption(const char *name, bool &flag);
+/// One of these words.
+Option wordOption(const char *name, std::string &word, std::vector<std::string> known);
+
+/// A number in [low, high] that Number holds exactly.
+template <class Number> Option numberOption(const char *name, Number &number, double low, double high) {
+  return {name, [&number, low, high](const std::string &text) -> std::string {
+            char *end = nullptr;
+            double value = strtod(text.c_str(), &end);
+            if (text.empty() || *end || !(value >= low && value <= high) || double(Number(value)) != value) {
+              char range[80];
+              snprintf(range, sizeof range, "expected a number from %.10g to %.10g, got ", low, high);
+              return range + ("'" + text + "'");
+            }
+            number = Number(value);
+            return "";
+          }};
+}
+
+/// What all subcommands ask that read a measured table.
+struct TableOptions {
+  std::string cluster, output;
+  cost::TableHints hints;
+};
+/// --cluster, -o, --nodes, --per-node, --collective.
+std::vector<Option> tableOptions(TableOptions &options);
+
+/// Why no file could be put there, before time is spent on what it is to hold; "" where one can, or for "".
+std::string whyNotWritable(const std::string &path);
+/// The same file by a path that holds wherever a cluster file that names it as its base is written.
+std::string absolutePath(const std::string &path);
+/// "mine" for "out/mine.yaml".
+std::string nameOfFile(const std::string &path);
+
+} // namespace braid::bench
+
+#endif
