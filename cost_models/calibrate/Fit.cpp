@@ -159,10 +159,14 @@ Result<FitResult> fitTable(const MeasuredTable &table, const Cluster &cluster, c
   for (const MeasuredRow &row : rows)
     if (!options.heldOut || !options.heldOut(row))
       fitted.push_back(row);
-  if (fitted.size() < 6)
+  if (fitted.size() < 6) {
+    std::string aside;
+    for (const std::string &note : result.notes)
+      aside += "; " + note;
     return Error{"measured table, expected at least 6 rows that the model '" + std::string(name(model)) +
-                     "' can be fitted to, got " + std::to_string(fitted.size()),
+                     "' can be fitted to, got " + std::to_string(fitted.size()) + aside,
                  table.path};
+  }
   Fit fit(fitted, cluster, model);
   fit.write(result);
   result.noise = fitNoise(fitted, cluster.inter.profile);

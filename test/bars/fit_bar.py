@@ -41,6 +41,24 @@ def tampered(table, change, folder):
     return path
 
 
+def random_halves(table, cluster, count=40):
+    """One line each for `count` random halves of the table's sizes, and of its cells (a size on a job), held out: how a fit does
+    when others than those of the bar are. Nothing is demanded of them: a half may lack all that tells two algorithms apart."""
+    lines = []
+    jobs = {row["job"] for row in fit(table, cluster)["residuals"]}
+    for what in ("sizes", "cells") if len(jobs) > 1 else ("sizes",):
+        errors, regrets = [], []
+        for seed in range(count):
+            result = fit(table, cluster, "--hold-out", f"half-of-{what}={seed}")
+            errors.append(median_error(held_out(result)))
+            regrets.append(worst_regret([pick for pick in result["picks"] if pick["held_out"]]))
+        over = sum(regret > 1.15 for regret in regrets)
+        picks = f"; regret above 1.15 in {over}, worst {max(regrets):.3f}" if max(regrets) > 1 or result["picks"] else ""
+        lines.append(f"{count} random halves of {what} held out: median |error| {percent(statistics.median(errors))}, "
+                     f"at most {percent(max(errors))}{picks}")
+    return lines
+
+
 def median_error(rows):
     return statistics.median(abs(row["error"]) for row in rows)
 
