@@ -7,13 +7,26 @@
 namespace braid::cost {
 
 using VertexKind = Topology::VertexKind;
+using Level = Topology::Level;
+
+/// Links inside hosts are green, the ways out of a host grey, links between hosts blue to purple, tier by tier.
+static const char *colourOf(Level level) {
+  static const char *const colours[] = {"#2a9d4a", "#999999", "#2b6cb0", "#c05621", "#805ad5"};
+  return colours[int(level)];
+}
+
+/// Whether it adds what ranks send, for whoever draws it.
+static bool reduces(const Cluster &c, VertexKind kind) {
+  bool inHost = c.inNetwork.at == "host";
+  return c.inNetwork.granted() && (kind == VertexKind::HostSwitch ? inHost : !inHost && kind >= VertexKind::Leaf);
+}
 
 std::string drawDot(const Topology &topology) {
   const Cluster &c = topology.cluster();
   std::string quoted;
   for (char letter : c.name)
     quoted += letter == '"' || letter == '\\' ? std::string("\\") + letter : std::string(1, letter);
-  std::string out = "graph \"" + quoted + "\" {\n";
+  std::string out = "graph \"" + quoted + "\" {\n  node [shape=box];\n";
   std::vector<std::string> inHost(c.hosts);
   for (const Topology::Vertex &vertex : topology.vertices())
     if (vertex.host >= 0)
@@ -24,7 +37,7 @@ std::string drawDot(const Topology &topology) {
   for (size_t i = 0; i < topology.links().size(); i += 2) {
     const Topology::Link &link = topology.links()[i];
     out += "  \"" + topology.vertices()[link.from].name() + "\" -- \"" + topology.vertices()[link.to].name() +
-           "\" [label=\"" + toString(link.bandwidth) + "\"];\n";
+           "\" [label=\"" + toString(link.bandwidth) + "\", color=\"" + colourOf(link.level) + "\"];\n";
   }
   return out + "}\n";
 }
@@ -46,20 +59,22 @@ public:
     std::string body;
     for (size_t i = 0; i < topology.links().size(); i += 2)
       body += line(topology.links()[i]);
-    for (size_t i = 0; i < boxes.size(); ++i)
-      body += box(boxes[i]);
+    for (const Box &one : boxes)
+      body += box(one);
     for (size_t vertex = 0; vertex < at.size(); ++vertex)
       if (at[vertex].shown)
         body += node(topology.vertices()[vertex], at[vertex]);
-    int height = bottom + 40;
+    int y = bottom + 30;
+    std::string key = legend(y);
+    int height = y + 16;
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(width) + "\" height=\"" +
            std::to_string(height) + "\" viewBox=\"0 0 " + std::to_string(width) + " " + std::to_string(height) +
            "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
-           label(margin, 20, title(), "start") + body + label(margin, bottom + 25, legend(), "start") + "</svg>\n";
+           label(margin, 24, title(), "start", "font-size=\"14\"") + body + key + "</svg>\n";
   }
 
 private:
-  static constexpr int margin = 20, cell = 52, gap = 24, rowHeight = 90;
+  static constexpr int margin = 20, cell = 52, narrow = 40, gap = 24, boxHeight = 168;
   struct Point {
     double x = 0, y = 0;
     bool shown = false;
@@ -71,17 +86,36 @@ private:
 
   std::string title() const {
     const Cluster &c = topology.cluster();
-    return c.name + ": " + std::to_string(c.hosts) + " hosts, " + std::to_string(c.ranks()) + " devices, " +
-           c.topology + (c.planes > 1 ? ", " + std::to_string(c.planes) + " planes" : "");
+    return c.name + ": " + std::to_string(c.hosts) + (c.hosts == 1 ? " host, " : " hosts, ") +
+           std::to_string(c.ranks()) + " devices, " + c.topology +
+           (c.planes > 1 ? ", " + std::to_string(c.planes) + " planes" : "");
   }
-  std::string legend() const {
+  /// What each colour is, one below the other; `y` moves down.
+  std::string legend(int &y) const {
     const Cluster &c = topology.cluster();
-    std::string out = "inside a host " + toString(c.intra.bandwidth) + ", " + toString(c.intra.latency);
+    std::string out;
+    auto entry = [&](const std::string &sample, const std::string &what) {
+      out += sample + label(margin + 32, y + 4, what, "start");
+      y += 18;
+    };
+    static const char *const names[] = {"device - switch of its host", "device - NIC", "NIC - leaf", "leaf - spine",
+                                        "spine - core"};
+    for (Level level : {Level::Intra, Level::HostLink, Level::Nic, Level::Spine, Level::Core}) {
+      auto first = std::find_if(topology.links().begin(), topology.links().end(),
+                                [&](const Topology::Link &link) { return link.level == level; });
+      if (first == topology.links().end() || (level == Level::Intra && c.devicesPerHost == 1))
+        continue;
+      std::string what = std::string(names[int(level)]) + ", " + toString(first->bandwidth) + " each way";
+      entry(stroke({double(margin), double(y)}, {margin + 24.0, double(y)}, colourOf(level)), what);
+    }
+    if (c.inNetwork.granted())
+      entry(rectangle(margin, y - 6, 24, 12, reducing), "a switch that reduces");
+    std::string latency = "latency inside a host " + toString(c.intra.latency);
     if (c.nics() > 0)
-      out += "; NIC " + toString(c.inter.bandwidth) + ", " + toString(c.inter.latency);
+      latency += ", between hosts of a leaf " + toString(c.inter.latency);
     if (int(shown.size()) < c.hosts)
-      out += "; " + std::to_string(c.hosts - int(shown.size())) + " hosts not drawn";
-    return out;
+      latency += "; " + std::to_string(c.hosts - int(shown.size())) + " hosts not drawn";
+    return out + label(margin, y + 4, latency, "start");
   }
 
   /// Where everything is: hosts side by side, switches of each tier spread over the same width.
@@ -117,22 +151,32 @@ private:
     int tiers = 0;
     for (const std::vector<int> &row : tier)
       tiers += !row.empty();
-    double x = margin, y = 40 + tiers * rowHeight;
-    for (int host : shown) {
-      double wide = std::max(devices[host].size(), std::max<size_t>(1, nics[host].size())) * cell + 10;
-      boxes.push_back({host, x, y, wide, 150});
-      spread(nics[host], x, wide, y + 34);
-      spread({hostSwitch[host]}, x, wide, y + 82);
-      spread(devices[host], x, wide, y + 130);
-      x += wide + gap;
-    }
+    auto wideOf = [&](int host) {
+      size_t most = std::max(devices[host].size(), std::max<size_t>(1, nics[host].size()));
+      return double(most) * (most > 10 ? cell : narrow) + 24;
+    };
+    double inside = -gap; // of all hosts, side by side
+    for (int host : shown)
+      inside += wideOf(host) + gap;
     size_t most = 1;
     for (const std::vector<int> &row : tier)
       most = std::max(most, row.size());
-    double wide = std::max(x - gap - margin, double(most * cell));
+    double wide = std::max(inside, double(most * cell));
+    // Rows are further apart where they are long, so that lines do not lie down.
+    double rowHeight = std::clamp(wide / 10, 90.0, 240.0);
+    double x = margin + (wide - inside) / 2, y = 54 + tiers * rowHeight;
+    for (int host : shown) {
+      double own = wideOf(host);
+      boxes.push_back({host, x, y, own, boxHeight});
+      spread(nics[host], x, own, y + 20);
+      if (devices[host].size() > 1) // else nothing uses it
+        spread({hostSwitch[host]}, x, own, y + 76);
+      spread(devices[host], x, own, y + 132);
+      x += own + gap;
+    }
     width = int(std::max(wide + 2 * margin, 560.0));
-    bottom = int(y + 160);
-    double row = 60;
+    bottom = int(y) + boxHeight;
+    double row = 64;
     for (const std::vector<int> &switches : tier)
       if (!switches.empty()) {
         spread(switches, margin, wide, row);
@@ -170,42 +214,45 @@ private:
     std::snprintf(text, sizeof text, "%.1f", value);
     return text;
   }
-  static std::string label(double x, double y, const std::string &text, const char *anchor) {
+  static std::string label(double x, double y, const std::string &text, const char *anchor, const char *more = "") {
     std::string safe;
     for (char c : text)
       safe += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-    return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\">" + safe + "</text>\n";
+    return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\" " + more + ">" + safe +
+           "</text>\n";
   }
   static std::string rectangle(double x, double y, double wide, double high, const char *style) {
     return "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(wide) + "\" height=\"" +
            number(high) + "\" rx=\"4\" " + style + "/>\n";
   }
-  std::string box(const Box &b) const {
-    return rectangle(b.x, b.y, b.width, b.height, "fill=\"none\" stroke=\"#888\"") +
-           label(b.x + 4, b.y + 14, "host" + std::to_string(b.host), "start");
-  }
-  std::string line(const Topology::Link &link) const {
-    const Point &a = at[link.from], &b = at[link.to];
-    if (!a.shown || !b.shown)
-      return {};
-    const char *colour = link.level == Topology::Level::Intra      ? "#2a9d4a"
-                         : link.level == Topology::Level::HostLink ? "#bbbbbb"
-                         : link.level == Topology::Level::Nic      ? "#2b6cb0"
-                         : link.level == Topology::Level::Spine    ? "#c05621"
-                                                                   : "#805ad5";
+  static std::string stroke(const Point &a, const Point &b, const char *colour) {
     return "<line x1=\"" + number(a.x) + "\" y1=\"" + number(a.y) + "\" x2=\"" + number(b.x) + "\" y2=\"" +
            number(b.y) + "\" stroke=\"" + colour + "\"/>\n";
   }
-  static std::string node(const Topology::Vertex &vertex, const Point &p) {
+  /// The name stands where no link goes.
+  std::string box(const Box &b) const {
+    return rectangle(b.x, b.y, b.width, b.height, "fill=\"none\" stroke=\"#888\"") +
+           label(b.x + b.width / 2, b.y + b.height - 8, "host" + std::to_string(b.host), "middle");
+  }
+  std::string line(const Topology::Link &link) const {
+    const Point &a = at[link.from], &b = at[link.to];
+    return a.shown && b.shown ? stroke(a, b, colourOf(link.level)) : std::string();
+  }
+  std::string node(const Topology::Vertex &vertex, const Point &p) const {
     std::string name = vertex.name();
     if (size_t dot = name.find('.'); dot != std::string::npos)
       name = name.substr(dot + 1);
-    const char *fill = vertex.kind == VertexKind::Device ? "fill=\"#e6f4ea\" stroke=\"#2a9d4a\""
-                       : vertex.kind == VertexKind::Nic  ? "fill=\"#ebf4ff\" stroke=\"#2b6cb0\""
-                                                         : "fill=\"#fffaf0\" stroke=\"#c05621\"";
-    return rectangle(p.x - 23, p.y - 9, 46, 18, fill) + label(p.x, p.y + 4, name, "middle");
+    const char *style = reduces(topology.cluster(), vertex.kind) ? reducing
+                        : vertex.kind == VertexKind::Device      ? "fill=\"#e6f4ea\" stroke=\"#2a9d4a\""
+                        : vertex.kind == VertexKind::HostSwitch  ? "fill=\"white\" stroke=\"#2a9d4a\""
+                        : vertex.kind == VertexKind::Nic         ? "fill=\"#ebf4ff\" stroke=\"#2b6cb0\""
+                                                                 : "fill=\"#fffaf0\" stroke=\"#c05621\"";
+    bool inHost = vertex.kind == VertexKind::Device || vertex.kind == VertexKind::Nic;
+    double half = inHost ? 18 : 23;
+    return rectangle(p.x - half, p.y - 9, 2 * half, 18, style) + label(p.x, p.y + 4, name, "middle");
   }
 
+  static constexpr const char *reducing = "fill=\"#fdf2b3\" stroke=\"#b7791f\" stroke-width=\"2\"";
   const Topology &topology;
   std::vector<int> shown; ///< hosts, ascending
   std::vector<Point> at;

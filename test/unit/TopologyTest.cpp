@@ -184,7 +184,13 @@ TEST_CASE("drawings are bounded and complete") {
   CHECK_THAT(svg, Contains("host99"));
   CHECK(svg.find(">host50<") == std::string::npos);
   CHECK(svg.size() < 400000);
+  CHECK_THAT(svg, Contains("leaf - spine, 50.0 GB/s each way")); // what colours mean
   CHECK_THAT(drawSvg(build(cluster("single_switch", 1, 8, 0, 1))), Contains("gpu7"));
+  Cluster reducing = cluster("fat_tree", 4, 2, 2, 2);
+  CHECK(drawSvg(build(reducing)).find("a switch that reduces") == std::string::npos);
+  reducing.inNetwork.at = "fabric";
+  reducing.inNetwork.groups = 1;
+  CHECK_THAT(drawSvg(build(reducing)), Contains("a switch that reduces"));
 }
 
 TEST_CASE("latencies add up to the cluster's") {
@@ -262,7 +268,7 @@ TEST_CASE("vertices have names, and the drawing has every cable once") {
   for (size_t at = dot.find(" -- "); at != std::string::npos; at = dot.find(" -- ", at + 1))
     ++edges;
   CHECK(edges == t.links().size() / 2);
-  CHECK_THAT(dot, Contains("\"host0.nic1\" -- \"leaf0\" [label=\"50.0 GB/s\"]"));
+  CHECK_THAT(dot, Contains("\"host0.nic1\" -- \"leaf0\" [label=\"50.0 GB/s\", color=\"#2b6cb0\"]"));
 }
 
 TEST_CASE("1024 devices: paths are fast") {

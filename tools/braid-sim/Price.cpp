@@ -5,6 +5,7 @@
 //
 // Prices the powers of two of the range, for each value of a knob if one is swept: any key of cluster files.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "Png.h"
 #include "PriceReport.h"
 #include "Subcommands.h"
 #include "Sweep.h"
@@ -17,6 +18,7 @@
 
 using namespace mlir::braid::sim;
 namespace cost = ::braid::cost;
+namespace drawing = ::braid::drawing;
 namespace cl = llvm::cl;
 
 static int fail(const std::string &message) {
@@ -136,7 +138,7 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
                                  cl::desc("any key of cluster files over values: inter.latency=1us..10us:5, "
                                           "inter.profile.queue_pairs=1,2,4"),
                                  cl::cat(category));
-  cl::opt<std::string> plot("plot", cl::desc("SVG file: time and bus bandwidth by size"), cl::cat(category));
+  cl::opt<std::string> plot("plot", cl::desc("file .svg or .png: time and bus bandwidth by size"), cl::cat(category));
   cl::opt<std::string> format("format", cl::init("text"), cl::desc("text, csv, json"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "what one collective costs on a cluster, by size, and why\n");
@@ -161,6 +163,8 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
     return fail("--quantiles: " + quantiles.error().text());
   if (ranks.getNumOccurrences() && ranks < 1)
     return fail("--ranks, expected at least 1, got " + std::to_string(ranks));
+  if (!plot.empty() && !drawing::isPng(plot) && !llvm::StringRef(plot).ends_with(".svg"))
+    return fail("--plot: expected a file .svg or .png, got '" + plot + "'");
   cost::Result<Sweep> sweep = parseSweep(sweepText);
   if (!sweep)
     return fail("--sweep: " + sweep.error().text());
@@ -186,7 +190,11 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
    : format == "csv" ? printCsv
                      : static_cast<void (*)(const PriceReports &, llvm::raw_ostream &)>(printText))(reports, os);
   if (!plot.empty()) {
-    std::string error = ::braid::trace::writeAtomically(plot, plotSvg(reports));
+    std::string svg = plotSvg(reports), png;
+    std::string error = drawing::isPng(plot) ? drawing::renderPng(svg, png) : "";
+    if (!error.empty())
+      return fail("--plot " + plot + ": " + error);
+    error = ::braid::trace::writeAtomically(plot, drawing::isPng(plot) ? png : svg);
     if (!error.empty())
       return fail(error);
   }

@@ -1,4 +1,5 @@
 //===- Draw.cpp - braid-topo validate and draw ------------------------------------------------------------------===//
+#include "../braid-sim/Png.h"
 #include "Subcommands.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
@@ -11,20 +12,30 @@ namespace cost = ::braid::cost;
 int braid::topo::runDraw(int argc, char **argv) {
   cl::OptionCategory category("braid-topo draw");
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<cluster file>"), cl::cat(category));
-  cl::opt<std::string> format("format", cl::init("svg"), cl::desc("svg, dot"), cl::cat(category));
-  cl::opt<int> hosts("hosts", cl::init(32), cl::desc("svg: hosts drawn at most"), cl::cat(category));
+  cl::opt<std::string> format("format", cl::desc("svg, png, dot; default: as OUT ends, else svg"), cl::cat(category));
+  cl::opt<int> hosts("hosts", cl::init(8), cl::desc("svg, png: hosts drawn at most"), cl::cat(category));
   cl::opt<std::string> output("o", cl::init("-"), cl::desc("file to write; default: standard output"),
                               cl::cat(category));
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "a cluster as SVG or as Graphviz text\n");
-  if (format != "svg" && format != "dot")
-    return fail("--format: expected svg or dot, got \"" + format + "\"");
+  cl::ParseCommandLineOptions(argc, argv, "a cluster as SVG, as PNG or as Graphviz text\n");
+  if (format.empty()) {
+    llvm::StringRef path = output;
+    format = drawing::isPng(output) ? "png" : path.ends_with(".dot") || path.ends_with(".gv") ? "dot" : "svg";
+  }
+  if (format != "svg" && format != "png" && format != "dot")
+    return fail("--format: expected svg, png or dot, got \"" + format + "\"");
   if (hosts < 2)
     return fail("--hosts: expected at least 2, got " + std::to_string(hosts));
   cost::Result<cost::Topology> topology = load(input);
   if (!topology)
     return fail(topology.error().text());
-  return write(output, format == "svg" ? cost::drawSvg(*topology, hosts) : cost::drawDot(*topology));
+  if (format == "dot")
+    return write(output, cost::drawDot(*topology));
+  std::string svg = cost::drawSvg(*topology, hosts), png;
+  if (format == "svg")
+    return write(output, svg);
+  std::string error = drawing::renderPng(svg, png);
+  return error.empty() ? write(output, png) : fail("--format: " + error);
 }
 
 /// Sum of the bandwidths, one way, of the links of a level.

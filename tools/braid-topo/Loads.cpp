@@ -30,6 +30,8 @@ int braid::topo::runPaths(int argc, char **argv) {
   cl::opt<int> flows("flows", cl::init(1), cl::desc("flows (source ports) whose paths are marked"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "the paths that flows between two devices may take\n");
+  if (flows < 1 || flows > 1 << 20)
+    return fail("--flows: expected 1 to 1048576, got " + std::to_string(flows));
   cost::Result<Topology> topology = load(input);
   if (!topology)
     return fail(topology.error().text());
@@ -94,6 +96,8 @@ int braid::topo::runLoads(int argc, char **argv) {
   cl::opt<int> top("top", cl::init(10), cl::desc("links printed"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "what the flows of one step put on each link\n");
+  if (top < 0)
+    return fail("--top: expected at least 0, got " + std::to_string(top));
   cost::Result<Topology> topology = load(input);
   if (!topology)
     return fail(topology.error().text());

@@ -120,7 +120,7 @@ std::vector<int> localityOrder(const Placement &placement);
 std::string drawDot(const Topology &topology);
 /// A drawing as a self-contained SVG: cores, spines, leaves, hosts from top to bottom. Of more than `hosts` hosts only
 /// the first ones and the last are drawn, and it says so.
-std::string drawSvg(const Topology &topology, int hosts = 32);
+std::string drawSvg(const Topology &topology, int hosts = 8);
 
 } // namespace braid::cost
 
