@@ -115,7 +115,7 @@ public:
       for (size_t k = 0; k < line.values.size(); ++k)
         points += llvm::formatv("{0:f1},{1:f1} ", x(k), y(line.values[k])).str();
       // Lines that coincide show as bands within each other.
-      double wide = 1.6 + 1.6 * double(std::min<size_t>(4, lines.size() - 1 - i));
+      double wide = 1.6 + 0.9 * double(std::min<size_t>(4, lines.size() - 1 - i));
       out += llvm::formatv("<polyline points=\"{0}\" fill=\"none\" stroke=\"{1}\" stroke-width=\"{2:f1}\"/>\n", points,
                            colour(i), wide)
                  .str();
