@@ -56,6 +56,8 @@ double busFactor(CollectiveKind kind, int ranks) {
   case CollectiveKind::AllGather:
   case CollectiveKind::ReduceScatter:
   case CollectiveKind::AllToAll:
+  case CollectiveKind::Gather:
+  case CollectiveKind::Scatter:
     return others;
   default:
     return 1;

@@ -30,7 +30,8 @@ static std::optional<cost::CollectiveKind> parseCollective(llvm::StringRef text,
   using cost::CollectiveKind;
   std::optional<CollectiveKind> found;
   for (CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
-                              CollectiveKind::AllToAll, CollectiveKind::Permute, CollectiveKind::Broadcast}) {
+                              CollectiveKind::AllToAll, CollectiveKind::Permute, CollectiveKind::Broadcast,
+                              CollectiveKind::Reduce, CollectiveKind::Gather, CollectiveKind::Scatter}) {
     known += (known.empty() ? "" : ", ") + std::string(::braid::algorithms::name(kind));
     if (text == ::braid::algorithms::name(kind))
       found = kind;
@@ -103,7 +104,24 @@ static cost::Result<cost::Placement> placeRanks(const std::string &text, int ran
   return placement;
 }
 
-/// Every size's cheapest candidate without noise, and its quantiles.
+/// What is cheaper than the choice at a quantile. Noise moves prices by less than their half or so: what costs far more without
+/// it is not looked at.
+static void findCheaper(PriceReport &report, const cost::CollectiveSpec &spec, PriceRow &row, int samples) {
+  constexpr double far = 1.6;
+  const std::vector<cost::Candidate> &candidates = report.pricer->candidates(spec);
+  row.cheaper.assign(report.quantiles.size(), {nullptr, {}});
+  for (size_t i = 1; i < candidates.size() && candidates[i].time <= candidates[0].time * far; ++i) {
+    auto others = report.pricer->quantiles(spec, i, report.quantiles, samples);
+    for (size_t q = 0; q < others.size(); ++q) {
+      cost::Seconds best = row.cheaper[q].first ? row.cheaper[q].second : row.quantiles[q].first;
+      cost::Seconds errors = 2 * (others[q].second + row.quantiles[q].second);
+      if (others[q].first < best && others[q].first + errors < row.quantiles[q].first)
+        row.cheaper[q] = {&candidates[i], others[q].first};
+    }
+  }
+}
+
+/// Every size's cheapest candidate without noise, its quantiles, and what is cheaper there.
 static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::Bytes> &sizes,
                             const std::vector<double> &quantiles, const cost::Cluster &cluster,
                             const cost::Placement &placement, cost::Engine engine) {
@@ -118,8 +136,13 @@ static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::B
   for (cost::Bytes size : sizes) {
     spec.bytes = size;
     const std::vector<cost::Candidate> &candidates = report.pricer->candidates(spec);
-    report.rows.push_back({size, &candidates[0], candidates.size() > 1 ? &candidates[1] : nullptr,
-                           report.pricer->quantiles(spec, 0, quantiles, /*samples=*/8000)});
+    constexpr int samples = 8000;
+    report.rows.push_back({size,
+                           &candidates[0],
+                           candidates.size() > 1 ? &candidates[1] : nullptr,
+                           report.pricer->quantiles(spec, 0, quantiles, samples),
+                           {}});
+    findCheaper(report, spec, report.rows.back(), samples);
   }
   return report;
 }
@@ -155,6 +178,10 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   std::optional<cost::Engine> engine = cost::parseEngine(engineName);
   if (!engine)
     return fail("--engine, expected nccl or braid, got '" + engineName + "'");
+  using cost::CollectiveKind;
+  if (*engine == cost::Engine::Nccl &&
+      (kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter))
+    return fail("--engine: expected braid for " + collective + ", of which the model of NCCL has no price, got nccl");
   cost::Result<std::vector<cost::Bytes>> sizes = parseSizes(bytes);
   if (!sizes)
     return fail("--bytes: " + sizes.error().text());

@@ -17,9 +17,12 @@ std::string choiceName(const cost::Candidate &c) { return c.algorithm + (c.proto
 
 double busBandwidth(const PriceReport &report, cost::Bytes bytes, cost::Seconds time) {
   // nccl-tests counts all that a gathered result holds.
-  double whole = double(bytes.value) * (report.kind == cost::CollectiveKind::AllGather ? report.ranks : 1);
+  bool gathers = report.kind == cost::CollectiveKind::AllGather || report.kind == cost::CollectiveKind::Gather;
+  double whole = double(bytes.value) * (gathers ? report.ranks : 1);
   return time.value > 0 ? whole * cost::busFactor(report.kind, report.ranks) / time.value / 1e9 : 0;
 }
+
+bool isNotOffered(const std::string &sentence) { return sentence.find(", not offered: ") != std::string::npos; }
 
 static void printWhy(const std::vector<cost::PriceTerm> &terms, int depth, llvm::raw_ostream &os) {
   for (const cost::PriceTerm &term : terms) {
@@ -33,12 +36,32 @@ static std::string span(const std::string &first, const std::string &last) {
   return first == last ? first : first + " .. " + last;
 }
 
+/// A line for each algorithm that is cheaper at a quantile for some sizes of [begin, end), which follow each other.
+static void printCheaper(const PriceReport &report, size_t begin, size_t end, llvm::raw_ostream &os) {
+  for (size_t q = 0; q < report.quantiles.size(); ++q)
+    for (size_t first = begin, last; first < end; first = last) {
+      const cost::Candidate *other = report.rows[first].cheaper[q].first;
+      for (last = first + 1; last < end; ++last) {
+        const cost::Candidate *next = report.rows[last].cheaper[q].first;
+        if (!next != !other || (other && choiceName(*next) != choiceName(*other)))
+          break;
+      }
+      const PriceRow &row = report.rows[last - 1];
+      if (other)
+        os << "    cheaper at " << quantileName(report.quantiles[q]) << ", "
+           << span(cost::toString(report.rows[first].bytes), cost::toString(row.bytes)) << ": " << choiceName(*other)
+           << ", " << cost::toString(row.cheaper[q].second) << " for " << cost::toString(row.quantiles[q].first)
+           << "\n";
+    }
+}
+
 static void printText(const PriceReport &report, const std::string &knob, llvm::raw_ostream &os) {
   const cost::Cluster &cluster = report.pricer->cluster();
   if (!knob.empty())
     os << knob << " = " << report.value << "\n";
   os << ::braid::algorithms::name(report.kind) << " on " << cluster.name << ": " << report.ranks << " ranks, engine "
-     << cost::name(report.pricer->engine()) << ", predicted (not measured); size = operand of each rank\n\n"
+     << cost::name(report.pricer->engine()) << ", predicted (not measured); size = operand of each rank;\n"
+     << "the choice is what is cheapest without noise\n\n"
      << llvm::format("  %-24s %-28s", "size", "algorithm, protocol");
   for (double q : report.quantiles)
     os << llvm::format(" %-22s", quantileName(q).c_str());
@@ -56,8 +79,12 @@ static void printText(const PriceReport &report, const std::string &knob, llvm::
           " %-22s", span(cost::toString(first.quantiles[i].first), cost::toString(last.quantiles[i].first)).c_str());
     if (last.runnerUp)
       os << " " << choiceName(*last.runnerUp) << " (" << cost::toString(last.runnerUp->time) << " without noise)";
-    os << "\n    why, at " << cost::toString(last.bytes) << " without noise: " << cost::toString(last.choice->time)
-       << " = " << last.choice->why.how << "\n";
+    os << "\n";
+    printCheaper(report, begin, end, os);
+    os << "    why, at " << cost::toString(last.bytes) << " without noise: " << cost::toString(last.choice->time);
+    if (double bus = busBandwidth(report, last.bytes, last.choice->time); bus > 0)
+      os << llvm::format(" (bus bandwidth %.4g GB/s)", bus);
+    os << " = " << last.choice->why.how << "\n";
     printWhy(last.choice->why.parts, 0, os);
   }
   os << "\n  standard error of the quantiles, at most:";
@@ -69,7 +96,7 @@ static void printText(const PriceReport &report, const std::string &knob, llvm::
   }
   os << "\n";
   for (const std::string &sentence : report.pricer->notModelled())
-    os << "  not modelled: " << sentence << "\n";
+    os << (isNotOffered(sentence) ? "  " : "  not modelled: ") << sentence << "\n";
 }
 
 void printText(const PriceReports &reports, llvm::raw_ostream &os) {
@@ -84,15 +111,16 @@ void printText(const PriceReports &reports, llvm::raw_ostream &os) {
 void printCsv(const PriceReports &reports, llvm::raw_ostream &os) {
   os << "collective,bytes,ranks,engine,algorithm,protocol,channels,price_s";
   for (double q : reports.reports.front().quantiles)
-    os << "," << quantileName(q) << "_s," << quantileName(q) << "_stderr_s";
+    os << "," << quantileName(q) << "_s," << quantileName(q) << "_stderr_s," << quantileName(q) << "_cheapest";
   os << ",busbw_GBps" << (reports.knob.empty() ? "" : "," + reports.knob) << "\n";
   for (const PriceReport &report : reports.reports)
     for (const PriceRow &row : report.rows) {
       os << ::braid::algorithms::name(report.kind) << "," << row.bytes.value << "," << report.ranks << ","
          << cost::name(report.pricer->engine()) << "," << row.choice->algorithm << "," << row.choice->protocol << ","
          << row.choice->channels << "," << llvm::format("%.9g", row.choice->time.value);
-      for (auto [value, error] : row.quantiles)
-        os << llvm::format(",%.9g,%.3g", value.value, error.value);
+      for (size_t q = 0; q < row.quantiles.size(); ++q)
+        os << llvm::format(",%.9g,%.3g,", row.quantiles[q].first.value, row.quantiles[q].second.value)
+           << choiceName(row.cheaper[q].first ? *row.cheaper[q].first : *row.choice);
       os << llvm::format(",%.6g", busBandwidth(report, row.bytes, row.choice->time));
       os << (reports.knob.empty() ? "" : "," + report.value) << "\n";
     }
@@ -107,7 +135,7 @@ static llvm::json::Object toJson(const cost::PriceTerm &term) {
 }
 
 static llvm::json::Object toJson(const PriceReport &report) {
-  llvm::json::Array sizes, missing;
+  llvm::json::Array sizes, missing, withheld;
   for (const PriceRow &row : report.rows) {
     llvm::json::Object size{{"bytes", row.bytes.value},
                             {"algorithm", row.choice->algorithm},
@@ -120,6 +148,9 @@ static llvm::json::Object toJson(const PriceReport &report) {
       std::string name = quantileName(report.quantiles[i]);
       size[name + "_s"] = row.quantiles[i].first.value;
       size[name + "_stderr_s"] = row.quantiles[i].second.value;
+      if (auto [other, time] = row.cheaper[i]; other)
+        size[name + "_cheaper"] = llvm::json::Object{
+            {"algorithm", other->algorithm}, {"protocol", other->protocol}, {name + "_s", time.value}};
     }
     if (row.runnerUp)
       size["runner_up"] = llvm::json::Object{{"algorithm", row.runnerUp->algorithm},
@@ -128,12 +159,13 @@ static llvm::json::Object toJson(const PriceReport &report) {
     sizes.push_back(std::move(size));
   }
   for (const std::string &sentence : report.pricer->notModelled())
-    missing.push_back(sentence);
+    (isNotOffered(sentence) ? withheld : missing).push_back(sentence);
   return llvm::json::Object{{"collective", ::braid::algorithms::name(report.kind)},
                             {"cluster", report.pricer->cluster().name},
                             {"engine", cost::name(report.pricer->engine())},
                             {"ranks", report.ranks},
                             {"sizes", std::move(sizes)},
+                            {"not_offered", std::move(withheld)},
                             {"not_modelled", std::move(missing)}};
 }
 

@@ -15,6 +15,8 @@ struct PriceRow {
   const cost::Candidate *choice = nullptr;
   const cost::Candidate *runnerUp = nullptr;
   std::vector<std::pair<cost::Seconds, cost::Seconds>> quantiles; ///< value and standard error
+  /// For each quantile, what is cheaper there than the choice, by more than the errors, and its time; or nullptr.
+  std::vector<std::pair<const cost::Candidate *, cost::Seconds>> cheaper;
 };
 
 /// All sizes on one cluster. The rows point into the pricer.
@@ -35,6 +37,8 @@ struct PriceReports {
 
 std::string quantileName(double q); ///< "p99"
 std::string choiceName(const cost::Candidate &c);
+/// "in_network, not offered: ..." of Pricer::notModelled is what the cluster does not grant, not what is missing here.
+bool isNotOffered(const std::string &sentence);
 /// nccl-tests' bus bandwidth in GB/s of a collective that takes `time`.
 double busBandwidth(const PriceReport &report, cost::Bytes bytes, cost::Seconds time);
 
