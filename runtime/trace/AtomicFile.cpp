@@ -78,4 +78,27 @@ std::string writeAtomically(const std::string &path, const std::string &content)
   return {};
 }
 
+std::string checkWritable(const std::string &path) {
+  struct stat status{};
+  bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode))
+    return failure("write", path, EISDIR);
+  if (exists && !S_ISREG(status.st_mode))
+    return ::access(path.c_str(), W_OK) == 0 ? std::string() : failure("open", path, errno);
+  // The file is made beside the old one, so what counts is the folder: of the file that a symbolic link leads to.
+  std::string target = path;
+  if (exists)
+    if (char *real = ::realpath(path.c_str(), nullptr)) {
+      target = real;
+      std::free(real);
+    }
+  size_t slash = target.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : target.substr(0, slash);
+  if (path.empty() || slash + 1 == target.size())
+    return failure("write", path, path.empty() ? ENOENT : EISDIR);
+  if (::stat(folder.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
+    return failure("write", path, ENOTDIR);
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? std::string() : failure("write", path, errno);
+}
+
 } // namespace braid::trace

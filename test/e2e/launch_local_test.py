@@ -124,20 +124,50 @@ def children_of_ranks_are_ended_too():
         expect(status == expected, f"{status} {job.text()}")
 
 
+def launchers(job):
+    """Pids of the job's launcher, by name: front, keeper, launcher."""
+    found = {}
+    for pid in job.processes():
+        try:
+            with open(f"/proc/{pid}/comm") as file:
+                name = file.read().strip()
+            with open(f"/proc/{pid}/stat") as file:
+                parent = int(file.read().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            continue
+        if name == "braid-keeper":
+            found["keeper"] = pid
+        elif name == "braid-launch":
+            found["front" if parent == os.getpid() else "launcher"] = pid
+    return found
+
+
 @check
 def a_killed_launcher_leaves_nothing():
-    """Both of its processes, one after the other; ranks with detached children."""
+    """Each of its processes, and each two at once; ranks with detached children."""
     text = "setsid sleep 1000 & echo ready; exec sleep 1000"
-    for which in ("front", "launcher"):
+    for which in (["front"], ["keeper"], ["launcher"], ["front", "launcher"], ["front", "keeper"], ["keeper", "launcher"]):
         with launch("-n", 2, "--grace=1", "--", *script(text)) as job:
             until(lambda: job.out.count("ready") == 2, job.text)
-            front = job.process.pid
-            pid = front
-            if which == "launcher":
-                pid = int(subprocess.run(["pgrep", "-P", str(front)], capture_output=True, text=True).stdout.split()[0])
-            os.kill(pid, signal.SIGKILL)
+            pids = until(lambda: len(launchers(job)) == 3 and launchers(job), lambda: f"{launchers(job)}, expected three processes")
+            for name in which:
+                os.kill(pids[name], signal.SIGKILL)
             expect(job.end() == 137, job.text())
             job.nothing_left()
+
+
+@check
+def output_that_cannot_be_written_is_an_error():
+    talk = script("echo something")
+    for place, why in ((">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")):
+        with Job("sh", "-c", f'exec "$@" {place}', "-", "braid-launch", "-n", 2, "--", *talk) as job:
+            expect(job.end() == 1 and job.text().count("error: ") == 1, f"{place}: {job.text()}")
+            expect(f"braid-launch: error: standard output: {why}" in job.text(), f"{place}: {job.text()}")
+            job.nothing_left()
+        with Job("sh", "-c", f'exec "$@" {place}', "-", "braid-launch", "-n", 2, "--", "true") as job:
+            expect(job.end() == 0, f"{place}, nothing to say: {job.text()}")
+        with Job("sh", "-c", f'exec "$@" {place}', "-", "braid-launch", "--help") as job:
+            expect(job.end() == 1 and f"error: standard output: {why}" in job.text(), f"{place}: {job.text()}")
 
 
 @check

@@ -147,6 +147,12 @@ TEST_CASE("a file is replaced whole, and keeps its old content when writing fail
 
   CHECK_THAT(sample().write(folder.path + "/none/trace.json"), Contains("cannot write") && Contains("No such file"));
   CHECK_THAT(sample().write(folder.path), Contains("Is a directory"));
+  CHECK(checkWritable(path) + checkWritable(folder.path + "/other.json") + checkWritable("/dev/null") == "");
+  CHECK_THAT(checkWritable(folder.path + "/none/trace.json"), Contains("cannot write") && Contains("No such file"));
+  CHECK_THAT(checkWritable(path + "/trace.json"), Contains("Not a directory"));
+  CHECK_THAT(checkWritable(folder.path), Contains("Is a directory"));
+  CHECK_THAT(checkWritable(folder.path + "/none/"), Contains("cannot write"));
+  CHECK_THAT(checkWritable(""), Contains("cannot write"));
 
   std::string link = folder.path + "/link.json"; // a link stays a link
   REQUIRE(::symlink(path.c_str(), link.c_str()) == 0);
@@ -166,4 +172,5 @@ TEST_CASE("a file is replaced whole, and keeps its old content when writing fail
 
 TEST_CASE("a full disk is an error with its reason") {
   CHECK(writeAtomically("/dev/full", std::string(1 << 20, 'x')) == "cannot write /dev/full: No space left on device");
+  CHECK(checkWritable("/dev/full").empty()); // it can be opened
 }

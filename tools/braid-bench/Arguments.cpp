@@ -1,11 +1,9 @@
 //===- Arguments.cpp - the options of a subcommand, as a table --------------------------------------------------------===//
 #include "Arguments.h"
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <getopt.h>
-#include <unistd.h>
 
 namespace braid::bench {
 
@@ -89,12 +87,6 @@ std::vector<Option> tableOptions(TableOptions &options) {
   return {textOption("cluster", options.cluster), textOption("o", options.output),
           numberOption("nodes", options.hints.hosts, 1, most), numberOption("per-node", options.hints.perHost, 1, most),
           Option{"collective", collective}};
-}
-
-std::string whyNotWritable(const std::string &path) {
-  size_t slash = path.rfind('/');
-  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  return path.empty() || access(folder.c_str(), W_OK) == 0 ? "" : "cannot write " + path + ": " + strerror(errno);
 }
 
 std::string absolutePath(const std::string &path) {

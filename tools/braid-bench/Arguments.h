@@ -55,8 +55,6 @@ struct TableOptions {
 /// --cluster, -o, --nodes, --per-node, --collective.
 std::vector<Option> tableOptions(TableOptions &options);
 
-/// Why no file could be put there, before time is spent on what it is to hold; "" where one can, or for "".
-std::string whyNotWritable(const std::string &path);
 /// The same file by a path that holds wherever a cluster file that names it as its base is written.
 std::string absolutePath(const std::string &path);
 /// "mine" for "out/mine.yaml".

@@ -6,6 +6,7 @@
 // Rank 0 prints a row as soon as it has been measured; files are written whole at the end.
 //===------------------------------------------------------------------------------------------------------------------===//
 #include "../braid-run/Ranks.h"
+#include "../command/Command.h"
 #include "MeasureCell.h"
 #include "Subcommands.h"
 #include "braid/runtime/algorithms/StepProgram.h"
@@ -47,10 +48,7 @@ static std::string checkBeforeStart(const MeasureOptions &options) {
           algorithm && options.ranks > 0 && !serves(*algorithm, kind, options.ranks))
         return "--algorithm: " + name + " can't do " + kindNames[int(kind)] + " on " + std::to_string(options.ranks) +
                " ranks; --algorithm all takes those that can";
-  for (const std::string &file : {options.csv, options.json})
-    if (std::string error = whyNotWritable(file); !error.empty())
-      return error;
-  return "";
+  return command::checkOutputs({{"--csv", options.csv}, {"--json", options.json}});
 }
 
 static std::string writeFiles(const MeasureOptions &options, const std::vector<MeasuredRow> &rows) {

@@ -1,6 +1,7 @@
 //===- Probe.cpp - braid-bench probe: a job's latency and bandwidth from a few measurements ---------------------------===//
 #include "braid/cost_models/Probe.h"
 #include "../braid-run/Ranks.h"
+#include "../command/Command.h"
 #include "Arguments.h"
 #include "ProbeRank.h"
 #include "Subcommands.h"
@@ -174,6 +175,8 @@ int runProbe(int argc, char **argv) {
     return fail("--model: expected braid with --measure, which runs Braid's collectives, got '" + asked.model + "'");
   if (asked.model.empty())
     asked.model = measure ? "braid" : "nccl";
+  if (std::string error = command::checkOutputs({{"-o", asked.table.output}, {"--csv", measuring.csv}}); !error.empty())
+    return fail(error);
   cost::Result<cost::Cluster> cluster = cost::readCluster(asked.table.cluster);
   if (!cluster)
     return fail(cluster.error().text());
@@ -181,9 +184,6 @@ int runProbe(int argc, char **argv) {
     cost::Result<cost::MeasuredTable> table = cost::readMeasured(arguments.words[0], asked.table.hints);
     return table ? report(asked, *cluster, *table) : fail(table.error().text());
   }
-  for (const std::string &file : {asked.table.output, measuring.csv})
-    if (std::string error = whyNotWritable(file); !error.empty())
-      return fail(error);
   RuntimeLibrary runtime;
   if (std::string error = runtime.load(measuring.runtime); !error.empty())
     return fail("runtime: " + error);

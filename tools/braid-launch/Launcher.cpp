@@ -2,6 +2,7 @@
 #include "Launcher.h"
 #include "bootstrap/Hmac.h"
 #include <cstdlib>
+#include <cstring>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -14,8 +15,14 @@ using namespace braid::runtime;
 constexpr double timeToSpeak = 1; // seconds for ranks that were told why to end by themselves, with their own words
 constexpr const char *failureKey = "braid-launch/failure";
 
-Launcher::Launcher(const Options &options, const Before &before, pid_t guard)
-    : options(options), before(before), guard(guard) {
+/// Of a failure that another host has told of.
+static int statusIn(const std::string &text) {
+  int status = std::atoi(text.c_str());
+  return status > 0 && status < 256 ? status : 1;
+}
+
+Launcher::Launcher(const Options &options, const Before &before, pid_t keeper)
+    : options(options), before(before), keeper(keeper) {
   sigset_t all;
   sigprocmask(SIG_SETMASK, nullptr, &all); // main has blocked them
   signalSource = Socket(signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC));
@@ -179,7 +186,7 @@ void Launcher::signals() {
     int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD)
       continue; // reap() looks anyway
-    if (getppid() != guard) {
+    if (getppid() != keeper || (info.ssi_code == SI_QUEUE && info.ssi_int == frontIsGone)) {
       if (phase != Forced) {
         phase = Asked;
         end();
@@ -210,11 +217,10 @@ void Launcher::signals() {
 
 /// False: the stream has ended.
 bool Launcher::read(Socket &stream, Lines &lines) {
-  char buffer[65536];
   for (int round = 0; round != 16; ++round) {
-    ssize_t got = ::read(stream.fd(), buffer, sizeof buffer);
+    ssize_t got = ::read(stream.fd(), landing.data(), landing.size());
     if (got > 0) {
-      lines.feed(buffer, static_cast<size_t>(got));
+      lines.feed(landing.data(), static_cast<size_t>(got));
     } else {
       if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
@@ -289,7 +295,7 @@ void Launcher::watchOthers() {
   if (text.empty() || status || options.keep || !anyRunning())
     return;
   size_t space = text.find(' ');
-  status = std::atoi(text.c_str());
+  status = statusIn(text);
   std::string what = "on another host " + text.substr(space + 1);
   say(what + "; ending the ranks here");
   tell({ControlMessage::Abort, -1, 0, what}, -1);
@@ -338,12 +344,26 @@ void Launcher::step() {
     end();
   bool heard = out.flush();
   heard = err.flush() && heard;
-  if (!heard && !status) {
+  if (!heard)
+    lostOutput();
+}
+
+void Launcher::lostOutput() {
+  if (status)
+    return;
+  int reason = out.error() ? out.error() : err.error();
+  std::string what = "nobody reads the output of braid-launch any more";
+  if (reason == EPIPE) { // as any program in a pipe whose reader has had enough
     status = 128 + SIGPIPE;
-    tell({ControlMessage::Abort, -1, 0, "nobody reads the output of braid-launch any more"}, -1);
-    if (phase == Running)
-      end();
+  } else {
+    status = 1;
+    what = std::string("error: standard ") + (out.error() ? "output: " : "error: ") + std::strerror(reason);
+    say(what);
   }
+  publish(*status, what);
+  tell({ControlMessage::Abort, -1, 0, what}, -1);
+  if (phase == Running)
+    end();
 }
 
 int Launcher::run() {
@@ -361,6 +381,8 @@ int Launcher::run() {
     rank.err.finish();
   }
   out.finish(Deadline(options.grace));
+  if (out.error() || err.error())
+    lostOutput();
   // Ranks of other hosts may still meet here.
   Deadline farewell(options.grace);
   while (server && options.local != options.ranks && server->connections() && !signalled &&
@@ -373,7 +395,7 @@ int Launcher::run() {
     signals();
     server->handle(entries.data(), served);
     if (auto failure = server->get(failureKey); failure && !status) {
-      status = std::atoi(failure->c_str());
+      status = statusIn(*failure);
       say("on another host " + failure->substr(failure->find(' ') + 1));
     }
   }

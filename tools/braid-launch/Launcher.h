@@ -19,7 +19,9 @@ namespace braid::launch {
 
 class Launcher {
 public:
-  Launcher(const Options &options, const Before &before, pid_t guard);
+  Launcher(const Options &options, const Before &before, pid_t keeper);
+  /// Sent by the keeper with SIGTERM: whoever wanted this job is gone.
+  static constexpr int frontIsGone = 1;
   /// Runs the job; the exit status.
   int run();
 
@@ -46,21 +48,23 @@ private:
   /// Ends the job on the other hosts.
   void publish(int shellStatus, const std::string &what);
   void tell(const runtime::ControlMessage &message, int except);
-  void end(); ///< next step of ending: ask, then force
+  void end();        ///< next step of ending: ask, then force
+  void lostOutput(); ///< what the ranks say can't be passed on: ends the job
   void say(const std::string &text);
   bool anyRunning() const;
 
   const Options &options;
   const Before &before;
-  const pid_t guard; ///< the process in front; when it is gone, so is whoever wanted this job
+  const pid_t keeper; ///< the process above
   Sink out{1}, err{2};
   std::list<Rank> ranks;
   Socket signalSource;
   std::string job, secret, rendezvous;
-  std::unique_ptr<runtime::StoreServer> server;        ///< with rank 0
-  std::unique_ptr<runtime::StoreClient> reports, news; ///< elsewhere
-  std::optional<int> status;                           ///< of the first failure
-  int signalled = 0;                                   ///< the signal that asks us to end
+  std::unique_ptr<runtime::StoreServer> server;            ///< with rank 0
+  std::unique_ptr<runtime::StoreClient> reports, news;     ///< elsewhere
+  std::optional<int> status;                               ///< of the first failure
+  std::vector<char> landing = std::vector<char>(64 << 10); ///< for output; the stack may be as small (ulimit -s)
+  int signalled = 0;                                       ///< the signal that asks us to end
   enum { Running, Told, Asked, Forced } phase = Running;
   std::optional<runtime::Deadline> next; ///< of the next phase
 };

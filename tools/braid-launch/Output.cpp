@@ -20,7 +20,7 @@ bool Sink::flush() {
     else if (errno == EAGAIN)
       return true;
     else if (errno != EINTR)
-      broken = true;
+      broken = errno;
   }
   if (empty() || broken) {
     waiting.clear();

@@ -22,10 +22,11 @@ public:
   void finish(runtime::Deadline deadline);
   bool empty() const { return at == waiting.size(); }
   bool full() const { return waiting.size() - at > (1u << 20); }
+  int error() const { return broken; } ///< errno of the write that failed; 0: none has
   const int fd;
 
 private:
-  bool broken = false;
+  int broken = 0;
   std::string waiting;
   size_t at = 0;
 };

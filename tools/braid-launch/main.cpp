@@ -1,8 +1,15 @@
 //===- braid-launch - starts the ranks of a job on this host and ends them together --------------------------------===//
 //
-// Two processes, so that ranks and their children are ended whichever of them is killed: the one in front, which the user
-// sees, only passes signals on; the second one is the launcher. Each is the parent of last resort of all that is below it.
+// Three processes, each the parent of last resort of all that is below it, so that ranks and whatever they have started are
+// ended whichever of the three is killed, or any two at once:
+//
+//   front      the one that the user sees; passes signals on
+//   keeper     passes signals on; outlives the other two, under a name of its own
+//   launcher   starts the ranks and does all the work
+//
+// If all three get SIGKILL at once, ranks end with the launcher; what they have started may stay, as nobody is left to end it.
 //===--------------------------------------------------------------------------------------------------------------===//
+#include "../command/Command.h"
 #include "Launcher.h"
 #include <cstdio>
 #include <sys/prctl.h>
@@ -13,20 +20,22 @@ using namespace braid::launch;
 
 namespace {
 
-/// Waits for the launcher; its exit status.
-int guard(pid_t launcher, const sigset_t &signals, double grace) {
+/// Waits for the process below; its exit status. `above`: the process that this one depends on; 0: none.
+int guard(pid_t below, pid_t above, const sigset_t &signals, double grace) {
+  bool alone = false; // the one above is gone
   for (;;) {
     siginfo_t info;
     if (sigwaitinfo(&signals, &info) < 0)
       continue;
-    if (info.si_signo != SIGCHLD) {
-      if (info.si_code != SI_KERNEL) // a terminal has sent it to the launcher already
-        kill(launcher, info.si_signo);
-      continue;
+    if (above && !alone && getppid() != above) {
+      alone = true;
+      sigqueue(below, SIGTERM, {Launcher::frontIsGone});
+    } else if (info.si_signo != SIGCHLD && info.si_code != SI_KERNEL) { // a terminal has sent it to all of us already
+      kill(below, info.si_signo);
     }
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid != launcher)
+      if (pid != below)
         continue;
       if (WIFSIGNALED(status)) {
         std::fprintf(stderr, "braid-launch: the launcher %s; ending its ranks\n", describe(status).c_str());
@@ -37,15 +46,25 @@ int guard(pid_t launcher, const sigset_t &signals, double grace) {
   }
 }
 
+/// In a process that was just made: ends with `parent`, and adopts what is orphaned below it.
+void settle(pid_t parent, const char *name) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent)
+    _exit(1);
+  prctl(PR_SET_NAME, name);
+  adoptOrphans();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+  braid::command::Tool tool("braid-launch");
   Options options;
   bool help = false;
   std::string error = parseOptions(argc, argv, options, help);
   if (help) {
     std::fputs(usage, stdout);
-    return 0;
+    return tool.finish(0);
   }
   if (!error.empty()) {
     std::fprintf(stderr, "braid-launch: error: %s (braid-launch --help)\n", error.c_str());
@@ -64,17 +83,23 @@ int main(int argc, char **argv) {
   setrlimit(RLIMIT_NOFILE, &more); // a rank costs up to eight descriptors here
 
   adoptOrphans();
-  pid_t front = getpid(), launcher = fork();
-  if (launcher < 0) {
+  pid_t front = getpid(), keeper = fork();
+  if (keeper < 0) {
     std::perror("braid-launch: fork");
     return 1;
   }
+  if (keeper > 0)
+    return guard(keeper, 0, signals, options.grace);
+  settle(front, "braid-keeper");
+  keeper = getpid();
+  pid_t launcher = fork();
+  if (launcher < 0) {
+    std::perror("braid-launch: fork");
+    _exit(1);
+  }
   if (launcher > 0)
-    return guard(launcher, signals, options.grace);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != front)
-    return 1;
-  adoptOrphans();
-  int status = Launcher(options, before, front).run();
+    _exit(guard(launcher, front, signals, options.grace));
+  settle(keeper, "braid-launch");
+  int status = Launcher(options, before, keeper).run();
   _exit(status); // nothing to flush: output goes through descriptors
 }

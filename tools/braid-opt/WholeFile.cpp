@@ -33,6 +33,7 @@ static void onFatalError(void *, const char *reason, bool) {
 }
 
 WholeFile::WholeFile(llvm::StringRef name) : output(name), written(name) {
+  llvm::remove_fatal_error_handler(); // this one knows the file
   llvm::install_fatal_error_handler(onFatalError);
   bool special = false;
   if (output != "-") {

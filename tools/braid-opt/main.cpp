@@ -5,6 +5,7 @@
 // are.
 //
 //===------------------------------------------------------------------------------------------------------------===//
+#include "../command/Command.h"
 #include "WholeFile.h"
 #include "braid/dialect/BraidDialect.h"
 #include "braid/passes/PlaceholderDialects.h"
@@ -26,6 +27,7 @@ static bool isEmptyFile(llvm::StringRef name) {
 }
 
 int main(int argc, char **argv) {
+  braid::command::Tool tool("braid-opt");
   llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -43,5 +45,5 @@ int main(int argc, char **argv) {
   }
   mlir::braid::WholeFile file(output);
   bool succeeded = mlir::succeeded(mlir::MlirOptMain(argc, argv, input, file.name(), registry));
-  return file.finish(succeeded) ? EXIT_SUCCESS : EXIT_FAILURE;
+  return tool.finish(file.finish(succeeded) ? EXIT_SUCCESS : EXIT_FAILURE);
 }

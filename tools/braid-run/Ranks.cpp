@@ -54,12 +54,17 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
       sigprocmask(SIG_SETMASK, &before, nullptr);
       setenv("BRAID_RANK", std::to_string(rank).c_str(), 1);
       int status = body(rank);
-      fflush(stdout);
+      bool did = status == 0;
+      if ((fflush(stdout) != 0 || ferror(stdout)) && did) {
+        fprintf(stderr, "%s: error: rank %d: standard output: %s\n", program_invocation_short_name, rank,
+                strerror(errno));
+        status = 1;
+      }
       fflush(stderr);
-      // A rank that ends well says farewell, which the runtime does at exit: the store that rank 0 serves outlives it until the
-      // others need it no longer. One that has failed does not, so that the others hear of it at once.
-      if (status == 0)
-        exit(0);
+      // A rank that did its part says farewell, which the runtime does at exit: the store that rank 0 serves outlives it until
+      // the others need it no longer. One that has failed does not, so that the others hear of it at once.
+      if (did)
+        exit(status);
       _exit(status);
     }
     if (pid < 0) {
@@ -85,7 +90,9 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
         --left;
         if (status == 0)
           continue;
-        fprintf(stderr, "%s: error: rank %zu %s\n", program_invocation_short_name, rank, describe(status).c_str());
+        // What went wrong a rank has said itself, unless it was killed.
+        fprintf(stderr, "%s: %srank %zu %s\n", program_invocation_short_name, WIFSIGNALED(status) ? "error: " : "",
+                rank, describe(status).c_str());
         if (first == 0) {
           first = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
           deadline = Clock::now() + std::chrono::milliseconds(int64_t(grace * 1000));

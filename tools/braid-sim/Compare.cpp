@@ -3,6 +3,7 @@
 // One table: what people run today and the plan, each scheduled, priced and sampled by the same model; then the plan's
 // collectives with their prices and runners-up. Everything printed is computed from the input.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "../command/Command.h"
 #include "Against.h"
 #include "LoadModule.h"
 #include "Subcommands.h"
@@ -175,6 +176,10 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "the baselines beside the plan\n");
   if (format != "text" && format != "json") {
     llvm::errs() << "error: --format: expected text or json, got '" << format << "'\n";
+    return 1;
+  }
+  if (std::string error = ::braid::command::checkOutputs({{"--timeline", timeline}}); !error.empty()) {
+    llvm::errs() << "error: " << error << "\n";
     return 1;
   }
   FailureOr<PlannedModule> planned = loadAndPlan(options);

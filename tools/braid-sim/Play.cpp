@@ -1,4 +1,5 @@
 //===- Play.cpp - braid-sim play: one policy's schedule, played without noise -----------------------------------===//
+#include "../command/Command.h"
 #include "LoadModule.h"
 #include "Subcommands.h"
 #include "braid/cost_models/Schedule.h"
@@ -34,6 +35,10 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "play one policy's schedule without noise\n");
   if (format != "text" && format != "json") {
     llvm::errs() << "error: --format: expected text or json, got '" << format << "'\n";
+    return 1;
+  }
+  if (std::string error = ::braid::command::checkOutputs({{"--timeline", timeline}}); !error.empty()) {
+    llvm::errs() << "error: " << error << "\n";
     return 1;
   }
   FailureOr<PlannedModule> planned = loadAndPlan(options);

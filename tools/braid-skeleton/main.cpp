@@ -8,6 +8,7 @@
 // comparison: the skeleton itself holds no time of a collective.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "../braid-sim/LoadModule.h"
+#include "../command/Command.h"
 #include "WriteModule.h"
 #include "braid/cost_models/Schedule.h"
 #include "braid/runtime/trace/AtomicFile.h"
@@ -40,8 +41,7 @@ static bool write(const std::string &path, const std::string &text) {
   return error.empty();
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+static int run(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-skeleton");
   PlanOptionsOnCommandLine options(category);
   options.engine.setInitialValue("braid");
@@ -72,6 +72,10 @@ int main(int argc, char **argv) {
   if (asked.size() > 1 && output != "/dev/null" && output.find("%p") == std::string::npos) {
     llvm::errs() << "error: -o: expected %p in the name of a file for each of " << asked.size() << " policies, got '"
                  << output << "'\n";
+    return 1;
+  }
+  if (std::string error = ::braid::command::checkOutputs({{"-o", output}, {"--predict", predict}}); !error.empty()) {
+    llvm::errs() << "error: " << error << "\n";
     return 1;
   }
   FailureOr<PlannedModule> planned = loadAndPlan(options);
@@ -123,4 +127,10 @@ int main(int argc, char **argv) {
     return 0;
   json::Value all = json::Object{{"predictions", std::move(predictions)}};
   return write(predict, llvm::formatv("{0:2}\n", all).str()) ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  ::braid::command::Tool tool("braid-skeleton");
+  llvm::InitLLVM init(argc, argv);
+  return tool.finish(run(argc, argv));
 }

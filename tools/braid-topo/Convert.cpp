@@ -1,4 +1,5 @@
 //===- Convert.cpp - braid-topo convert: other tools' topologies as cluster files -------------------------------===//
+#include "../command/Command.h"
 #include "Hwloc.h"
 #include "Subcommands.h"
 #include "llvm/Support/CommandLine.h"
@@ -18,6 +19,8 @@ int runConvert(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "a topology of NCCL or hwloc as a cluster file\n");
   if (hosts < 1 || hosts > 1 << 17)
     return fail("--hosts: expected 1 to 131072, got " + std::to_string(hosts));
+  if (std::string error = command::checkOutputs({{"-o", output}}); !error.empty())
+    return fail(error);
   cost::Machine machine;
   std::string error = from == "nccl-xml"    ? cost::readNcclXml(input, machine)
                       : from == "hwloc-xml" ? readHwlocXml(input, machine)

@@ -3,6 +3,7 @@
 // hwloc says how many cores this process may use; sysfs names network cards and their speed (verbs devices before plain
 // Ethernet); NVML, where its library is, names GPUs.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "../command/Command.h"
 #include "Hwloc.h"
 #include "Subcommands.h"
 #include "llvm/Support/CommandLine.h"
@@ -224,6 +225,8 @@ int runDiscover(int argc, char **argv) {
     return fail("--hosts: expected 1 to 131072, got " + std::to_string(hosts));
   if (access(sysfs.c_str(), R_OK) != 0)
     return fail("--sysfs: expected a readable folder, got " + sysfs + ": " + std::strerror(errno));
+  if (std::string error = command::checkOutputs({{"-o", output}}); !error.empty())
+    return fail(error);
   Machine machine;
   if (std::string error = discover(sysfs, measure, machine); !error.empty())
     return fail(error);

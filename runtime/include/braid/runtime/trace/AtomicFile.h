@@ -11,6 +11,10 @@ namespace braid::trace {
 /// Returns an empty string, or a sentence with the path and the system's reason.
 std::string writeAtomically(const std::string &path, const std::string &content);
 
+/// Whether writeAtomically can be expected to succeed, without leaving a trace: its sentence, or an empty string. For tools
+/// that work for long before they write.
+std::string checkWritable(const std::string &path);
+
 } // namespace braid::trace
 
 #endif

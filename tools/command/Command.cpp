@@ -1,0 +1,57 @@
+//===- Command.cpp - how every tool begins and ends -----------------------------------------------------------------===//
+#include "Command.h"
+#include "braid/runtime/trace/AtomicFile.h"
+#include <cstdio>
+#include <fcntl.h>
+
+namespace braid::command {
+
+Tool::Tool(const char *name) : name(name) {
+  // Standard output is opened for reading, so that writing to it is an error in the end.
+  for (int stream : {0, 1, 2})
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY); // takes the lowest that is free
+  prepareStreams(name);
+}
+
+int Tool::finish(int status) const {
+  std::string why = flushStreams();
+  if (why.empty())
+    return status;
+  std::fprintf(stderr, "%s: error: standard output: %s\n", name.c_str(), why.c_str());
+  return status ? status : 1;
+}
+
+static void printUsage(FILE *out, const std::string &tool, const std::vector<Subcommand> &subcommands) {
+  std::fprintf(out, "usage: %s SUBCOMMAND ...     %s SUBCOMMAND --help\n\n", tool.c_str(), tool.c_str());
+  for (const Subcommand &subcommand : subcommands)
+    std::fprintf(out, "  %-12s %s\n", subcommand.name, subcommand.summary);
+}
+
+int Tool::run(const std::vector<Subcommand> &subcommands, int argc, char **argv) const {
+  std::string asked = argc > 1 ? argv[1] : "";
+  if (asked == "--help" || asked == "-h" || asked == "help") {
+    printUsage(stdout, name, subcommands);
+    return finish(0);
+  }
+  for (const Subcommand &subcommand : subcommands)
+    if (asked == subcommand.name) {
+      std::string program = name + " " + asked;
+      argv[1] = program.data();
+      return finish(subcommand.run(argc - 1, argv + 1));
+    }
+  std::fprintf(stderr, "%s: error: subcommand: expected one of these, got %s\n", name.c_str(),
+               asked.empty() ? "none" : ("'" + asked + "'").c_str());
+  printUsage(stderr, name, subcommands);
+  return 2;
+}
+
+std::string checkOutputs(std::initializer_list<std::pair<const char *, std::string>> outputs) {
+  for (const auto &[option, path] : outputs)
+    if (!path.empty() && path != "-")
+      if (std::string why = trace::checkWritable(path); !why.empty())
+        return std::string(option) + ": " + why;
+  return {};
+}
+
+} // namespace braid::command

@@ -1,0 +1,54 @@
+//===- Command.h - how every tool begins and ends -------------------------------------------------------------------===//
+//
+// A tool that loses what it says must not look as if it had succeeded: standard output that is closed, or on a full disk, is
+// one error and an exit status that is not 0. Files that are to be written are looked at before the work, not after it.
+//
+//   int main(int argc, char **argv) {
+//     braid::command::Tool tool("braid-sim"); // before anything else opens a file
+//     return tool.run(subcommands, argc, argv);
+//   }
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_TOOLS_COMMAND_COMMAND_H
+#define BRAID_TOOLS_COMMAND_COMMAND_H
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace braid::command {
+
+/// A row of a tool's table. `run` parses its own options; its argv[0] is "TOOL NAME". It returns the exit status.
+struct Subcommand {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *summary;
+};
+
+class Tool {
+public:
+  /// Holds the places of standard streams that are closed: else the first file or connection that is opened would take the
+  /// place of standard output, and what the tool prints would go there.
+  explicit Tool(const char *name);
+  /// The exit status of a tool that has said all it had to: not 0 if standard output did not take it, which it says.
+  int finish(int status) const;
+  /// The whole of a tool that is a table of subcommands; the exit status.
+  int run(const std::vector<Subcommand> &subcommands, int argc, char **argv) const;
+
+private:
+  const std::string name;
+};
+
+/// Paths that options name, "" and "-" among them. An error that names the first option whose file can't be written, or "".
+std::string checkOutputs(std::initializer_list<std::pair<const char *, std::string>> outputs);
+
+// The streams that a tool prints with, PlainStreams.cpp or LlvmStreams.cpp:
+
+/// Called once, first of all.
+void prepareStreams(const std::string &tool);
+/// Writes out what waits for standard output. What stood in the way, or "".
+std::string flushStreams();
+
+} // namespace braid::command
+
+#endif
