@@ -138,17 +138,21 @@ ModuleRanks mlir::braid::moduleRanksAround(Operation *op) {
   return ranks;
 }
 
-int64_t mlir::braid::rankCountOf(ModuleOp module) {
+int64_t mlir::braid::rankCountOf(ModuleOp module, bool *exactly) {
   ModuleRanks stated = moduleRanks(module);
+  if (exactly)
+    *exactly = true;
   if (stated.total() > 1)
     return stated.total();
-  int64_t count = 1;
+  int64_t count = 1, inPairs = 1;
   module.walk([&](CollectiveOpInterface collective) {
     if (GroupsAttrInterface groups = collective.getGroupsAttr())
       count = std::max(count, groups.getNumRanks());
     else if (auto permute = dyn_cast<PermuteOp>(collective.getOperation()))
       for (auto [source, target] : permute.getPairList())
-        count = std::max(count, std::min(std::max(source, target), std::numeric_limits<int64_t>::max() - 1) + 1);
+        inPairs = std::max(inPairs, std::min(std::max(source, target), std::numeric_limits<int64_t>::max() - 1) + 1);
   });
-  return count;
+  if (exactly)
+    *exactly = count > 1 || inPairs == 1;
+  return std::max(count, inPairs);
 }

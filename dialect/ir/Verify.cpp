@@ -102,11 +102,14 @@ LogicalResult braid::detail::verifyReduction(Operation *op, ReductionKind kind, 
   }
   if (!accumulate) // C5
     return success();
+  if (!isFloat && !isa<IntegerType>(element))
+    return op->emitOpError("attribute 'accumulate', expected none for ") << element << ", got " << *accumulate;
   bool sameClass =
       (isFloat && isa<FloatType>(*accumulate)) || (isa<IntegerType>(element) && isa<IntegerType>(*accumulate));
   if (!sameClass || accumulate->getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return op->emitOpError("attribute 'accumulate', expected a type of the class of ")
-           << element << " and at least as wide, got " << *accumulate;
+    return op->emitOpError("attribute 'accumulate', expected ")
+           << (isFloat ? "a floating-point" : "an integer") << " type of at least " << element.getIntOrFloatBitWidth()
+           << " bits for " << element << ", got " << *accumulate;
   return success();
 }
 

@@ -5,6 +5,7 @@
 //             braid_module_launch(call)
 // A finish:   braid_module_finish(call)
 // A compute:  braid_module_compute(seconds, the bits of a double; name)
+// An assert:  braid_module_require(condition, what does not hold where); upstream's lowering aborts without a word on where
 // A token is the call, an i64, wherever it is passed on.
 //
 // "Outer" is the product of the dimensions before the one that is cut or concatenated: the runtime copies blocks to one
@@ -23,6 +24,7 @@
 #include "lowering/Site.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -49,6 +51,7 @@ public:
   void lower(FinishOp finish);
   void lower(RankOp op);
   void lower(ComputeOp op);
+  void lower(cf::AssertOp op);
   /// Before the launches: which of them touch which buffers; the type of tokens.
   void findBuffers();
   void lowerTokens();
@@ -253,11 +256,20 @@ void Lowering::lower(ComputeOp op) {
   op->erase();
 }
 
+void Lowering::lower(cf::AssertOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value holds = arith::ExtUIOp::create(builder, loc, calls.word, op.getArg());
+  std::string what = ("cf.assert at " + locationText(loc) + " does not hold: " + op.getMsg()).str();
+  calls.call(builder, loc, "require", {holds, calls.text(builder, loc, what)});
+  op->erase();
+}
+
 struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
   void runOnOperation() override {
     SmallVector<Operation *> work;
     getOperation()->walk([&](Operation *op) {
-      if (isa<LaunchOp, FinishOp, RankOp, ComputeOp, CollectiveOpInterface, StartOp>(op))
+      if (isa<LaunchOp, FinishOp, RankOp, ComputeOp, cf::AssertOp, CollectiveOpInterface, StartOp>(op))
         work.push_back(op);
     });
     Lowering lowering(getOperation());
@@ -275,6 +287,8 @@ struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
         lowering.lower(finish);
       } else if (auto rank = dyn_cast<RankOp>(op)) {
         lowering.lower(rank);
+      } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+        lowering.lower(assertion);
       } else if (auto compute = dyn_cast<ComputeOp>(op)) {
         if (!compute.getResults().empty()) {
           compute.emitOpError("operands, expected buffers, got tensors: bufferize first");

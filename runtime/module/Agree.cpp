@@ -60,6 +60,10 @@ void Module::agree() {
       same &= heads[2 * rank] == whole;
       most = std::max(most, size_t(heads[2 * rank + 1]));
     }
+    constexpr size_t mostSites = 1 << 24; // a rank that tells of more is none of ours
+    if (most > mostSites)
+      fail("rank " + std::to_string(world.rank) + ": expected at most " + std::to_string(mostSites) +
+           " collectives on all ranks, got " + std::to_string(most));
     if (!same) {
       std::vector<uint64_t> hashes(most);
       for (size_t i = 0; i < list.size(); ++i)
@@ -75,8 +79,10 @@ void Module::agree() {
       std::memcpy(text.data(), own.data(), std::min(own.size(), words * sizeof(uint64_t) - 1));
       text = gather(text);
       std::vector<std::string> texts;
-      for (size_t rank = 0; rank < ranks; ++rank)
-        texts.push_back(reinterpret_cast<const char *>(text.data() + rank * words));
+      for (size_t rank = 0; rank < ranks; ++rank) {
+        const char *theirs = reinterpret_cast<const char *>(text.data() + rank * words);
+        texts.emplace_back(theirs, strnlen(theirs, words * sizeof(uint64_t)));
+      }
       fail("rank " + std::to_string(world.rank) + ": expected one program on all ranks, got collective " +
            std::to_string(first + 1) + ": " + byText(texts));
     }

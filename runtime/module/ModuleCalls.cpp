@@ -123,6 +123,10 @@ void braid_module_compute(int64_t seconds, int64_t name) {
   const char *what = name ? textOf(name) : "compute";
   check(kernel == BRAID_MODULE_BUSY ? braid::runtime::busyKernel(comm, duration) : braid_sleep(comm, duration), what);
 }
+void braid_module_require(int64_t holds, int64_t what) {
+  if (!holds)
+    fail("rank " + std::to_string(module().all().rank) + ": " + textOf(what));
+}
 int64_t braid_module_rank(void) { return module().all().rank; }
 
 void *braid_module_alloc(int64_t bytes, int64_t site) { return module().allocate(bytes, wordsOf(site)); }

@@ -117,7 +117,7 @@ func.func @c4_max_of_complex(%a: tensor<4xcomplex<f32>>) {
 // -----
 
 func.func @c5_accumulate_narrower(%a: tensor<4xf32>) {
-  // expected-error @+1 {{attribute 'accumulate', expected a type of the class of 'f32' and at least as wide, got 'bf16'}}
+  // expected-error @+1 {{attribute 'accumulate', expected a floating-point type of at least 32 bits for 'f32', got 'bf16'}}
   %r = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> {accumulate = bf16} : tensor<4xf32>
   return
 }
@@ -125,7 +125,7 @@ func.func @c5_accumulate_narrower(%a: tensor<4xf32>) {
 // -----
 
 func.func @c5_accumulate_of_other_class(%a: tensor<4xi32>) {
-  // expected-error @+1 {{attribute 'accumulate', expected a type of the class of 'i32' and at least as wide, got 'f32'}}
+  // expected-error @+1 {{attribute 'accumulate', expected an integer type of at least 32 bits for 'i32', got 'f32'}}
   %r = braid.all_reduce sum %a groups = #braid.groups<[[0, 1]]> {accumulate = f32} : tensor<4xi32>
   return
 }

@@ -33,7 +33,7 @@ func.func @c4_average_of_integers(%a: tensor<4xi32>) {
 // -----
 
 func.func @c5_narrow_accumulation(%a: tensor<4xf32>) {
-  // expected-error @+1 {{attribute 'accumulate', expected a type of the class of 'f32' and at least as wide, got 'f16'}}
+  // expected-error @+1 {{attribute 'accumulate', expected a floating-point type of at least 32 bits for 'f32', got 'f16'}}
   %r = braid.reduce sum %a init %a root = 0 groups = #braid.groups<[[0, 1]]> {accumulate = f16} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }

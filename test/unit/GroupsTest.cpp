@@ -167,18 +167,22 @@ TEST_CASE("16,384 ranks cost a handful of integers", "[groups]") {
 }
 
 TEST_CASE("ranks are counted from the module, else from its collectives", "[groups]") {
-  auto ranks = [](const std::string &attributes, const std::string &body) {
+  bool exactly = false;
+  auto ranks = [&](const std::string &attributes, const std::string &body) {
     auto module = parseSourceString<ModuleOp>("module attributes {" + attributes +
                                                   "} { func.func @f(%a: tensor<4xf32>) {" + body + " return } }",
                                               &context());
     REQUIRE(module);
-    return rankCountOf(*module);
+    return rankCountOf(*module, &exactly);
   };
   const std::string pairs = "%0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1], [2, 3]]> : tensor<4xf32> ";
   const std::string shift = "%1 = braid.permute %a pairs = [[0, 6]] : tensor<4xf32> ";
   CHECK(ranks("", "") == 1);
   CHECK(ranks("", pairs) == 4);
   CHECK(ranks("", pairs + shift) == 7);
+  CHECK(exactly);
+  CHECK(ranks("", shift) == 7);
+  CHECK(!exactly); // ranks that no pair names may be there
   CHECK(ranks("mhlo.num_partitions = 1 : i32", pairs) == 4);
   CHECK(ranks("mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 2 : i32", "") == 8);
 }

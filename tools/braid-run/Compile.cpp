@@ -10,6 +10,7 @@
 #include "braid/dialect/Groups.h"
 #include "braid/passes/Passes.h"
 #include "braid/passes/PlaceholderDialects.h"
+#include "braid/runtime/trace/AtomicFile.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,8 +22,10 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,9 +42,17 @@ public:
   explicit JitProgram(DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) {}
 
   void (*entry())(void **) override { return function; }
+  /// By way of a temporary file, which is all that the engine can write.
   std::string writeObject(const std::string &path) override {
-    engine->dumpToObjectFile(path);
-    return llvm::sys::fs::exists(path) ? "" : path + ": could not be written";
+    SmallString<128> temporary;
+    if (std::error_code code = llvm::sys::fs::createTemporaryFile("braid-run", "o", temporary))
+      return "expected to write a temporary file, got: " + code.message();
+    llvm::FileRemover remover(temporary);
+    engine->dumpToObjectFile(temporary);
+    auto object = llvm::MemoryBuffer::getFile(temporary);
+    if (!object || (*object)->getBufferSize() == 0)
+      return "expected to write a temporary file, got nothing in " + temporary.str().str();
+    return ::braid::trace::writeAtomically(path, (*object)->getBuffer().str());
   }
 
   MLIRContext context;
@@ -133,7 +144,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     module.emitError() << "entry, expected a func.func @" << options.entry << ", got none";
     return nullptr;
   }
-  program->ranks = mlir::braid::rankCountOf(module);
+  program->ranks = mlir::braid::rankCountOf(module, &program->exactly);
   if (failed(readEntry(entry, *program)))
     return nullptr;
 
@@ -162,9 +173,16 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     llvm::errs() << "braid-run: error: no code generator for this machine: " << toString(builder.takeError()) << '\n';
     return nullptr;
   }
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+  if (options
+          .keepObject) { // for a linker. A JIT's own default is the large model, whose addresses are text relocations
+    builder->setRelocationModel(llvm::Reloc::PIC_);
+    builder->setCodeModel(llvm::CodeModel::Small);
+  }
   auto machine = builder->createTargetMachine();
-  if (!machine) {
-    llvm::errs() << "braid-run: error: no target machine: " << toString(machine.takeError()) << '\n';
+  auto compiler = builder->createTargetMachine();
+  if (llvm::Error error = llvm::joinErrors(machine.takeError(), compiler.takeError())) {
+    llvm::errs() << "braid-run: error: no target machine: " << toString(std::move(error)) << '\n';
     return nullptr;
   }
   program->machine = std::move(*machine);
@@ -177,7 +195,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     libraries.push_back(options.runtime);
   engine.sharedLibPaths = libraries;
   engine.enableObjectDump = options.keepObject;
-  auto made = ExecutionEngine::create(module, engine);
+  auto made = ExecutionEngine::create(module, engine, options.keepObject ? std::move(*compiler) : nullptr);
   if (!made) {
     llvm::errs() << "braid-run: error: compiling: " << toString(made.takeError()) << '\n';
     return nullptr;

@@ -20,8 +20,9 @@ class Program {
 public:
   virtual ~Program() = default;
   std::vector<Port> arguments, results;
-  int64_t ranks = 0; ///< that the module's collectives name; 1: it has none
-  std::string marks; ///< the table of marks as JSON; empty: compiled without
+  int64_t ranks = 0;   ///< that the module's collectives name; 1: it has none
+  bool exactly = true; ///< else more ranks may take part: only pairs of permutes name them
+  std::string marks;   ///< the table of marks as JSON; empty: compiled without
 
   /// Arguments, results and ranks as text, which a compiled object carries with it, and back. False: not such a text.
   std::string describe() const;

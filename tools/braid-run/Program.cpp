@@ -22,7 +22,7 @@ std::string Program::describe() const {
     llvm::interleaveComma(ports, os, [&](const Port &port) { os << port.type; });
     os << ')';
   };
-  os << "1;" << ranks << ';';
+  os << "1;" << ranks << (exactly ? ";" : "+;");
   types(arguments);
   os << " -> ";
   types(results);
@@ -36,6 +36,7 @@ bool Program::readDescription(llvm::StringRef text, MLIRContext &context) {
   auto [count, types] = rest.split(';');
   auto [signature, data] = types.split(';');
   auto function = dyn_cast_or_null<FunctionType>(parseType(signature, &context));
+  exactly = !count.consume_back("+");
   if (version != "1" || count.getAsInteger(10, ranks) || !function)
     return false;
   for (Type type : function.getInputs()) {

@@ -7,9 +7,8 @@
 #include "Step.h"
 
 #include "Data.h"
-#include "llvm/Support/FileSystem.h"
+#include "braid/runtime/trace/AtomicFile.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -41,15 +40,8 @@ std::string report(const RunOptions &options, std::vector<double> seconds) {
     std::string text = "{\"steps_s\": [";
     for (double time : seconds)
       text += (text.back() == '[' ? "" : ", ") + llvm::formatv("{0:e12}", time).str();
-    std::error_code error;
-    llvm::raw_fd_ostream file(options.times, error);
-    file << text << "]}\n";
-    file.flush();
-    if (error || file.has_error()) {
-      std::string why = (error ? error : file.error()).message();
-      file.clear_error();
-      return options.times + ": " + why;
-    }
+    if (std::string error = ::braid::trace::writeAtomically(options.times, text + "]}\n"); !error.empty())
+      return error;
   }
   if (options.time) {
     llvm::sort(seconds);
@@ -127,16 +119,10 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
       if (auto carried = options.carry.find(index); carried != options.carry.end())
         memcpy(data[carried->second], aligned, bytesOf(port));
       if (auto output = options.outputs.find(index); last && output != options.outputs.end()) {
-        std::string path = expandPath(output->second, rank, ranks);
-        std::error_code error;
-        llvm::raw_fd_ostream file(path, error);
-        file.write(aligned, bytesOf(port));
-        file.flush();
-        if (error || file.has_error()) {
-          std::string why = (error ? error : file.error()).message();
-          file.clear_error();
-          return path + ": " + why;
-        }
+        std::string error = ::braid::trace::writeAtomically(expandPath(output->second, rank, ranks),
+                                                            std::string(aligned, size_t(bytesOf(port))));
+        if (!error.empty())
+          return error;
       }
     }
     llvm::sort(owned);
@@ -154,7 +140,6 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
   if (rank == 0)
     if (std::string error = report(options, seconds); !error.empty())
       return error;
-  fflush(stdout);
   return "";
 }
 

@@ -5,16 +5,22 @@
 // Without -n under a launcher (braid-launch, torchrun, mpirun, srun) this process is one rank of the launcher's job.
 //
 //===------------------------------------------------------------------------------------------------------------===//
+#include "../command/Command.h"
 #include "Compile.h"
+#include "Data.h"
 #include "Measure.h"
 #include "Ranks.h"
 #include "Step.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 
 using namespace braid::run;
 namespace cl = llvm::cl;
@@ -151,18 +157,54 @@ std::string readRunOptions(const Program &program, RunOptions &options) {
       return "--carry: expected RESULT:ARGUMENT of the same type, got " + text;
     options.carry[index] = argument;
   }
+  return "";
+}
+
+bool emulated() { return llvm::StringRef(transport).starts_with("emulated"); }
+
+/// What is wrong with the command line whatever the program is, before time goes into compiling it. An error or "".
+std::string checkOptions() {
+  if (count < 0 || (count == 0 && count.getNumOccurrences()))
+    return "-n: expected a number of ranks from 1, got " + std::to_string(count);
   if (steps < 1 || jobs < 1 || leadIn < 0)
     return "--steps, --jobs, --lead-in: expected at least 1, 1 and 0, got " + std::to_string(steps) + ", " +
            std::to_string(jobs) + " and " + std::to_string(leadIn);
+  if (elements < 0)
+    return "--elements: expected 0 or more, got " + std::to_string(elements);
+  for (const cl::opt<double> *option : {&grace, &deadline})
+    if (!(*option >= 0 && *option <= 1e6))
+      return "--" + option->ArgStr.str() + ": expected 0 to 1000000 seconds, got " +
+             llvm::formatv("{0}", option->getValue()).str();
+  // An option of the emulated fabric that is not there would be ignored: the times would be another thing than asked for.
+  for (const cl::Option *option :
+       std::initializer_list<const cl::Option *>{&profile, &seed, &clockKind, &firstJob, &jobs})
+    if (option->getNumOccurrences() && !emulated())
+      return "--" + option->ArgStr.str() + ": expected an emulated transport (--transport emulated+shm, ...), got " +
+             (transport.empty() ? "none" : transport.getValue());
   if (computeBy == BRAID_MODULE_BUSY && clockKind == ClockKind::Virtual)
     return "--compute busy: expected a clock that goes on meanwhile, got the virtual one";
   if (fibers && (!timeline.empty() || !recordProfile.empty()))
     return "--fibers: expected neither --timeline nor --record-profile, which need a process for each rank";
   if (fibers && count < 1)
     return "--fibers: expected the number of ranks (-n), got none";
-  if (elements < 0)
-    return "--elements: expected 0 or more, got " + std::to_string(elements);
-  return "";
+  for (const std::string &text : output) {
+    std::string path = llvm::StringRef(text).split('=').second.str();
+    for (int rank = 0; rank < std::max(1, count.getValue()); ++rank)
+      if (std::string why = ::braid::command::checkOutputs({{"--out", expandPath(path, rank, std::max(1, +count))}});
+          !why.empty())
+        return why;
+  }
+  return ::braid::command::checkOutputs({{"--emit-object", emitObject},
+                                         {"--emit-shared", emitShared},
+                                         {"--step-times", stepTimes},
+                                         {"--timeline", timeline},
+                                         {"--record-profile", recordProfile}});
+}
+
+/// A crash of the program that runs is its own: LLVM's handlers would ask for a bug report about the compiler.
+void forgetHandlers() {
+  for (int number : {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV, SIGSYS})
+    signal(number, SIG_DFL);
 }
 
 int linkShared(const std::string &object, const std::string &shared, const std::string &runtime) {
@@ -173,19 +215,25 @@ int linkShared(const std::string &object, const std::string &shared, const std::
   if (!linker)
     return failure("--emit-shared: expected a C compiler that links (cc, clang, gcc or clang-22), got none");
   std::string directory = llvm::sys::path::parent_path(runtime).str(), search = "-Wl,-rpath," + directory;
-  std::vector<llvm::StringRef> command = {*linker, "-shared", "-o", shared, object, runtime, search};
-  std::string error;
+  // Beside its place, which it takes when it is whole. Text relocations would be an error of the linker.
+  std::string part = shared + "." + std::to_string(llvm::sys::Process::getProcessId()) + ".part", error;
+  llvm::FileRemover removeObject(object), removePart(part);
+  std::vector<llvm::StringRef> command = {*linker, "-shared", "-Wl,-z,text", "-o", part, object, runtime, search};
   int status = llvm::sys::ExecuteAndWait(*linker, command, std::nullopt, {}, 0, 0, &error);
-  llvm::sys::fs::remove(object);
-  return status == 0 ? 0 : failure("--emit-shared: linking failed " + error);
+  if (status != 0)
+    return failure("--emit-shared: linking failed " + error);
+  if (std::error_code code = llvm::sys::fs::rename(part, shared))
+    return failure("--emit-shared: cannot write " + shared + ": " + code.message());
+  return 0;
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+static int runMain(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "compiles a module once and runs it on N ranks\n");
+  if (std::string error = checkOptions(); !error.empty())
+    return failure(error);
 
   CompileOptions compileOptions;
   compileOptions.file = input;
@@ -233,10 +281,8 @@ int main(int argc, char **argv) {
   RunOptions options;
   if (std::string error = readRunOptions(*program, options); !error.empty())
     return failure(error);
-  if (count < 0)
-    return failure("-n: expected a number of ranks, got " + llvm::Twine(count));
-  if (count > 0 && program->ranks > 1 && program->ranks != count)
-    return failure("-n: expected " + llvm::Twine(program->ranks) +
+  if (count > 0 && program->ranks > 1 && (program->exactly ? count != program->ranks : count < program->ranks))
+    return failure("-n: expected " + llvm::Twine(program->exactly ? "" : "at least ") + llvm::Twine(program->ranks) +
                    ", the ranks that the program's collectives name, got " + llvm::Twine(count));
 
   runtime.computeBy(computeBy);
@@ -257,8 +303,7 @@ int main(int argc, char **argv) {
     mine.release = runtime.release;
     mine.copied = runtime.copied;
     mine.allocated = runtime.allocated;
-    bool emulated = llvm::StringRef(transport).starts_with("emulated");
-    if (emulated)
+    if (emulated())
       mine.beginStep = [&](int step, double &begin) -> std::string {
         int measured = std::max(0, step - leadIn);
         bool fine =
@@ -282,9 +327,11 @@ int main(int argc, char **argv) {
     braid_rank_body call = [](braid_comm *comm, void *context) {
       return (*static_cast<std::function<int(braid_comm *)> *>(context))(comm);
     };
+    forgetHandlers();
     return runtime.runFibers(count, &commOptions, call, &run) == BRAID_OK ? 0 : failure(runtime.lastError(), 70);
   }
   auto body = [&](int) {
+    forgetHandlers();
     braid_comm *comm = nullptr;
     if (runtime.create(&commOptions, &comm) != BRAID_OK)
       return failure(runtime.lastError(), 70);
@@ -294,4 +341,10 @@ int main(int argc, char **argv) {
     return status;
   };
   return count > 0 ? runRanks(count, grace, body) : body(0);
+}
+
+int main(int argc, char **argv) {
+  ::braid::command::Tool tool("braid-run");
+  llvm::InitLLVM init(argc, argv);
+  return tool.finish(runMain(argc, argv));
 }

@@ -36,8 +36,9 @@ ModuleRanks moduleRanks(ModuleOp module);
 ModuleRanks moduleRanksAround(Operation *op);
 
 /// The number of ranks of the program: mhlo.num_replicas * mhlo.num_partitions if that is more than 1, else what the
-/// largest collective needs; 1 without collectives.
-int64_t rankCountOf(ModuleOp module);
+/// largest collective needs; 1 without collectives. `exactly`: false where only the pairs of permutes say so, which leave it
+/// open whether there are more.
+int64_t rankCountOf(ModuleOp module, bool *exactly = nullptr);
 
 } // namespace mlir::braid
 

@@ -46,6 +46,8 @@ void braid_module_free(void *memory);
 void braid_module_mark(int64_t mark);
 /* Timed computation: `seconds` are the bits of a double, on the clock of the communicator of all ranks. */
 void braid_module_compute(int64_t seconds, int64_t name);
+/* 0 is an error, which says `what`. */
+void braid_module_require(int64_t holds, int64_t what);
 
 /* --- for the program that runs a module ---------------------------------------------------------------------------- */
 
