@@ -90,6 +90,8 @@ Outcome parseAddress(const std::string &text, Address &address) {
     good = good && c >= '0' && c <= '9';
   if (!good || std::atoi(port.c_str()) > 65535)
     return {BRAID_INVALID, "address of the store: expected host:port, got \"" + text + "\""};
+  if (std::atoi(port.c_str()) == 0) // the system would choose one, which nobody else would know
+    return {BRAID_INVALID, "address of the store: expected a port from 1 to 65535, got \"" + text + "\""};
   address.host = host;
   address.port = static_cast<uint16_t>(std::atoi(port.c_str()));
   return {};

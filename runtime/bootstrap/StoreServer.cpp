@@ -1,6 +1,8 @@
 //===- StoreServer.cpp - the store's server: who meets, and who is gone -------------------------------------------===//
 #include "bootstrap/StoreServer.h"
 #include "bootstrap/Wire.h"
+#include <algorithm>
+#include <set>
 #include <sys/socket.h>
 
 namespace braid::runtime {
@@ -25,8 +27,7 @@ namespace {
 std::string number(int value) { return std::to_string(value); }
 
 /// "rank 3", "ranks 1, 2 and 17 others".
-std::string rankList(const std::vector<int> &ranks) {
-  constexpr size_t shown = 8;
+std::string rankList(const std::vector<int> &ranks, size_t shown = 8) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (size_t i = 0; i != ranks.size() && i != shown; ++i)
     text += (i ? ", " : "") + number(ranks[i]);
@@ -112,17 +113,16 @@ void StoreServer::handle(const pollfd *entries, size_t count) {
 }
 
 bool StoreServer::receive(Client &client) {
-  char buffer[65536];
   for (;;) {
-    ssize_t got = recv(client.socket.fd(), buffer, sizeof buffer, 0);
+    ssize_t got = recv(client.socket.fd(), landing.data(), landing.size(), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
       break;
     if (got <= 0)
       return false;
-    client.in.append(buffer, static_cast<size_t>(got));
+    client.in.append(landing.data(), static_cast<size_t>(got));
     if (client.in.size() > storeMaximumFrame + 4)
       return false;
-    if (static_cast<size_t>(got) < sizeof buffer)
+    if (static_cast<size_t>(got) < landing.size())
       break;
   }
   if (client.in.size() < 4)
@@ -252,6 +252,8 @@ bool StoreServer::request(Client &client, const char *frame, size_t size) {
     uint64_t milliseconds = reader.u64();
     if (!reader.complete())
       return false;
+    if (owner < -1 || owner >= ranks)
+      return refuse("wait for \"" + key + "\": expected an owner below " + number(ranks) + ", got " + number(owner));
     if (auto found = values.find(key); found != values.end()) {
       answer(client, StoreResult::Ok, stringField(found->second));
     } else if (auto dead = deaths.find(owner); dead != deaths.end()) {
@@ -270,8 +272,11 @@ bool StoreServer::request(Client &client, const char *frame, size_t size) {
     if (count > static_cast<size_t>(ranks))
       return false;
     std::vector<int> members;
-    for (size_t i = 0; i != count; ++i)
+    for (size_t i = 0; i != count; ++i) {
       members.push_back(static_cast<int>(reader.u32()));
+      if (members.back() < 0 || members.back() >= ranks)
+        return refuse("\"" + key + "\": expected ranks below " + number(ranks) + ", got " + number(members.back()));
+    }
     std::string value = reader.string();
     uint64_t milliseconds = reader.u64();
     if (!reader.complete() || std::find(members.begin(), members.end(), client.rank) == members.end())
@@ -289,6 +294,9 @@ bool StoreServer::request(Client &client, const char *frame, size_t size) {
 }
 
 void StoreServer::gather(Client &client, const std::string &key, std::vector<int> members, std::string value) {
+  for (const auto &[refused, why] : refusedKeys)
+    if (refused == key)
+      return answer(client, StoreResult::Refused, stringField(why));
   auto found = gatherings.find(key);
   if (found != gatherings.end() && found->second.members != members)
     return answer(client, StoreResult::Refused, stringField("\"" + key + "\": expected the same members on all ranks"));
@@ -305,6 +313,72 @@ void StoreServer::gather(Client &client, const std::string &key, std::vector<int
                   stringField("\"" + key + "\": given twice by rank " + number(client.rank)));
   }
   settle(key, found->second);
+  untangle(client.rank);
+}
+
+/// Ranks that wait for each other at different meetings will do so for ever, since each can be at one only. Found as soon as the
+/// last of them arrives, which is `rank`: a path along "waits for" from it back to it.
+///
+/// Rank 0 asks for a communicator of 0, 1, 2 and rank 1 for one of 0, 1, 3: 0 waits for 1, 1 waits for 0.
+void StoreServer::untangle(int rank) {
+  std::map<int, std::string> waitsAt; // rank -> key
+  for (const Client &client : clients)
+    if (client.waits && client.kind == StoreRequest::Gather)
+      waitsAt[client.rank] = client.key;
+  std::map<int, int> from; // a rank -> who waits for it, on the path
+  std::deque<int> next = {rank};
+  while (!next.empty() && !from.count(rank)) {
+    int at = next.front();
+    next.pop_front();
+    auto key = waitsAt.find(at);
+    auto meeting = key == waitsAt.end() ? gatherings.end() : gatherings.find(key->second);
+    if (meeting == gatherings.end())
+      continue;
+    for (int member : meeting->second.members)
+      if (!meeting->second.given.count(member) && !from.count(member) && waitsAt.count(member)) {
+        from[member] = at;
+        next.push_back(member);
+      }
+  }
+  if (!from.count(rank))
+    return;
+  std::vector<int> circle = {rank};
+  for (int at = from[rank]; at != rank; at = from[at])
+    circle.push_back(at);
+  std::reverse(circle.begin() + 1, circle.end()); // each waits for the next one
+  std::string lists, keys;
+  std::set<std::string> meetings;
+  std::set<std::vector<int>> different;
+  for (int one : circle) {
+    const std::string &key = waitsAt[one];
+    const std::vector<int> &members = gatherings[key].members;
+    std::string joint = lists.empty() ? "" : one == circle.back() ? " and " : ", ";
+    lists += joint + rankList(members, 64) + " on rank " + number(one);
+    keys += joint + "\"" + key + "\" on rank " + number(one);
+    meetings.insert(key);
+    different.insert(members);
+  }
+  std::string why = different.size() > 1 ? "expected the same members on all ranks, got " + lists
+                                         : "expected meetings in the same order on all ranks, got " + keys;
+  why += ", which wait for each other";
+  for (const std::string &key : meetings)
+    refuse(key, why);
+}
+
+/// Nobody waits for a meeting that can't be any more, also who comes later.
+void StoreServer::refuse(const std::string &key, const std::string &why) {
+  constexpr size_t remembered = 64;
+  for (Client &client : clients)
+    if (client.waits && client.kind == StoreRequest::Gather && client.key == key)
+      answer(client, StoreResult::Refused, stringField(why));
+  if (auto found = gatherings.find(key); found != gatherings.end()) {
+    for (auto &[rank, value] : found->second.given)
+      held -= value.size() + key.size();
+    gatherings.erase(found);
+  }
+  refusedKeys.push_back({key, why});
+  if (refusedKeys.size() > remembered)
+    refusedKeys.pop_front();
 }
 
 void StoreServer::settle(const std::string &key, Gathering &gathering) {

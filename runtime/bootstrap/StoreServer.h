@@ -9,6 +9,7 @@
 
 #include "bootstrap/Handshake.h"
 #include "bootstrap/StoreProtocol.h"
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -50,6 +51,8 @@ private:
   void answer(Client &client, StoreResult result, const std::string &fields = {});
   void gather(Client &client, const std::string &key, std::vector<int> members, std::string value);
   void settle(const std::string &key, Gathering &gathering); ///< complete or hopeless: answers everybody who waits
+  void untangle(int rank);                                   ///< does it wait for ranks that wait for it?
+  void refuse(const std::string &key, const std::string &why);
   bool hold(size_t added);
   void wake(const std::string &key);
   void late();
@@ -60,6 +63,7 @@ private:
   std::list<Client> clients;
   std::map<std::string, std::string> values;
   std::map<std::string, Gathering> gatherings;
+  std::deque<std::pair<std::string, std::string>> refusedKeys; ///< and why: for members that come later
   struct Death {
     std::string why;
     uint64_t order; ///< the first death is the cause of later ones, and the one to name
@@ -67,7 +71,8 @@ private:
   std::map<int, Death> deaths; // by rank
   uint64_t deathsSeen = 0;
   int lostLaunchers = 0;
-  size_t held = 0; // bytes of keys, values and gatherings
+  std::vector<char> landing = std::vector<char>(64 << 10); // not on the stack, which may be as small (ulimit -s)
+  size_t held = 0;                                         // bytes of keys, values and gatherings
 };
 
 } // namespace braid::runtime

@@ -3,6 +3,7 @@
 // Checks handles and option sizes, keeps the last error of each thread, lets no exception out.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Api.h"
+#include "core/Farewell.h"
 #include "core/InProcessExchange.h"
 #include "core/Options.h"
 #include <new>
@@ -105,7 +106,10 @@ braid_status braid_comm_create(const braid_comm_options *given, braid_comm **com
               "this build has no bootstrap: expected one rank, got " + std::to_string(options.ranks)};
     exchange = inProcessExchanges(1)[0];
 #endif
-    return createInProcess(exchange, settings, comm);
+    Outcome made = createInProcess(exchange, settings, comm);
+    if (made)
+      sayFarewellAtExit((*comm)->comm->relatives());
+    return made;
   });
 }
 

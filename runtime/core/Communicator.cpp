@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <random>
 
@@ -13,7 +12,6 @@ namespace braid::runtime {
 
 namespace {
 
-constexpr int collectiveLanes = 3072; ///< 0 is for announcements
 constexpr unsigned spinsBetweenLooks = 16, spinsBetweenFaults = 32;
 constexpr double timeBetweenFaults = 1e-3; ///< seconds; by time, since on a busy machine a turn given up takes long
 constexpr double lateWait = 50e-6;         ///< seconds from start to wait that count as overlap
@@ -37,7 +35,8 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
   if (connected)
     connected = makeTransport(options.transport, context, made->carrier);
   if (!connected)
-    return {connected.status, "rank " + std::to_string(made->me) + ": " + connected.text};
+    return {connected.status,
+            made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
   made->findHosts();
   for (int lane = 1; lane < collectiveLanes; ++lane)
     made->freeLanes.insert(made->freeLanes.end(), lane);
@@ -66,12 +65,30 @@ Outcome Communicator::greet() {
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (std::string theirs = all[rank].substr(all[rank].find(' ') + 1); theirs != wants)
       return {BRAID_MISMATCH,
-              "communicator: expected " + wants + " on all ranks, got " + theirs + " on rank " + std::to_string(rank)};
+              "communicator: expected " + wants + " on all ranks, got " + theirs + " on " + named(int(rank))};
     for (char c : all[rank])
       scope = (scope ^ static_cast<unsigned char>(c)) * 1099511628211u; // FNV-1a
   }
   scope += scope == 0;
   return {};
+}
+
+bool Communicator::whole() const {
+  for (int rank = 0; rank < size(); ++rank)
+    if (members[size_t(rank)] != rank)
+      return false;
+  return true;
+}
+
+std::string Communicator::named(int rank) const {
+  return "rank " + std::to_string(members[size_t(rank)]) + (whole() ? "" : " of the job");
+}
+
+std::string Communicator::group() const {
+  std::string text = "communicator of ranks ";
+  for (size_t i = 0; i < members.size() && i < 16; ++i)
+    text += (i ? ", " : "") + std::to_string(members[i]);
+  return text + (members.size() > 16 ? ", ..." : "") + " of the job";
 }
 
 void Communicator::findHosts() {
@@ -99,15 +116,16 @@ Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr
   std::vector<char> seen(members.size());
   for (size_t i = 0; i < count; ++i) {
     if (ranks[i] < 0 || ranks[i] >= size())
-      return {BRAID_INVALID,
-              "subset: expected ranks below " + std::to_string(size()) + ", got " + std::to_string(ranks[i])};
+      return {BRAID_INVALID, "subset: expected numbers of this communicator's ranks, below " + std::to_string(size()) +
+                                 ", got " + std::to_string(ranks[i])};
     if (seen[size_t(ranks[i])]++)
       return {BRAID_INVALID, "subset: expected each rank once, got " + std::to_string(ranks[i]) + " twice"};
     chosen.push_back(ranks[i]);
     jobRanks.push_back(members[size_t(ranks[i])]);
   }
   if (std::find(chosen.begin(), chosen.end(), me) == chosen.end())
-    return {BRAID_INVALID, "subset: expected to be called by its own ranks, got a call of rank " + std::to_string(me)};
+    return {BRAID_INVALID, "subset: expected to be called by its own ranks, got a call of this communicator's rank " +
+                               std::to_string(me)};
   std::string name = key + "/";
   for (int rank : chosen)
     name += std::to_string(rank) + ".";
@@ -140,8 +158,8 @@ Outcome Communicator::takeLanes(const Request &request, int count, int &first) {
     first = run == 1 ? *lane : first;
   }
   if (run < count)
-    return {BRAID_UNSUPPORTED, request.title() + ": expected at most " + std::to_string(collectiveLanes - 1) +
-                                   " lanes of planned operations, got more"};
+    return {BRAID_UNSUPPORTED,
+            "expected at most " + std::to_string(collectiveLanes - 1) + " lanes of planned operations, got more"};
   freeLanes.erase(freeLanes.lower_bound(first), freeLanes.lower_bound(first + count));
   return {};
 }
@@ -153,7 +171,7 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   Request request;
   Outcome done = readRequest(options, me, size(), request);
   if (!done)
-    return {done.status, "rank " + std::to_string(me) + ": " + done.text};
+    return {done.status, named(me) + ": " + done.text};
   request.options.hosts = hosts;
   if (!hosts.empty() && request.ranks < size()) { // helpers are last, and on no level
     request.options.hosts.resize(size_t(request.ranks));
@@ -167,11 +185,12 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   if (!done) {
     for (void *memory : plan.memory)
       carrier->release(memory);
-    return {done.status, "rank " + std::to_string(me) + ": " + request.title() + ": " + done.text};
+    return {done.status, named(me) + ": " + request.title() + ": " + done.text};
   }
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
-  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), firstLane, queue, ordinals++);
+  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), firstLane, queue,
+                                          request.pointToPoint() ? pointToPoint++ : 0);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
@@ -184,9 +203,7 @@ Outcome Communicator::rebind(Operation &operation, const braid_buffer *buffers, 
   Outcome done = operation.state == Operation::Idle
                      ? operation.rebind(buffers, count)
                      : Outcome(BRAID_INVALID, "expected it to be awaited before it gets other buffers");
-  return done
-             ? done
-             : Outcome(done.status, "rank " + std::to_string(me) + ": " + operation.request.title() + ": " + done.text);
+  return done ? done : Outcome(done.status, named(me) + ": " + operation.request.title() + ": " + done.text);
 }
 
 Outcome Communicator::start(Operation &operation) {
@@ -194,8 +211,8 @@ Outcome Communicator::start(Operation &operation) {
   if (!failure)
     return failure;
   if (operation.state != Operation::Idle)
-    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
-                               ": expected it to be awaited before it is started again"};
+    return {BRAID_INVALID,
+            named(me) + ": " + operation.request.title() + ": expected it to be awaited before it is started again"};
   Operation *turnOf = nullptr;
   if (operation.request.pointToPoint())
     for (Operation *other : active)
@@ -321,8 +338,7 @@ Outcome Communicator::step(uint64_t job, uint64_t number, double &begin) {
   if (!failure)
     return failure;
   if (!active.empty())
-    return {BRAID_INVALID,
-            "rank " + std::to_string(me) + ": step: expected nothing in flight, got " + active[0]->request.title()};
+    return {BRAID_INVALID, named(me) + ": step: expected nothing in flight, got " + active[0]->request.title()};
   family->begin(number);
   carrier->setJob(job);
   if (Clock *clock = carrier->clock())
@@ -361,7 +377,7 @@ void Communicator::lookForFaults() {
   if (!failure || lookForLeavers() || !failure)
     return;
   Fault fault = carrier->fault();
-  std::string who = fault.peer >= 0 ? "rank " + std::to_string(fault.peer) : "the transport";
+  std::string who = fault.peer >= 0 ? named(fault.peer) : "the transport";
   std::string during = active.empty() ? "" : active[0]->request.title() + ": " + active[0]->waitsFor() + ": ";
   switch (fault.kind) {
   case Fault::None:
@@ -389,7 +405,7 @@ bool Communicator::lookForLeavers() {
       return true;
     std::string what = operation->waitsFor(&peer, &lane);
     if (failure && peer >= 0 && carrier->left(peer, lane)) {
-      fail(BRAID_PEER_DIED, operation->request.title() + ": " + what + ": rank " + std::to_string(peer) +
+      fail(BRAID_PEER_DIED, operation->request.title() + ": " + what + ": " + named(peer) +
                                 " has left: it destroyed its communicator, or its process ended in good order");
       return false;
     }
@@ -400,8 +416,7 @@ bool Communicator::lookForLeavers() {
 Outcome Communicator::wait(Operation &operation) {
   std::unique_lock<std::mutex> lock(mutex);
   if (operation.state == Operation::Idle)
-    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
-                               ": expected it to be started, got a wait"};
+    return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a wait"};
   if (operation.state != Operation::Done && size() > 1) {
     bool late = seconds() - operation.startedAt > lateWait;
     if (progress() && late) // steps had been waiting for somebody to take them
@@ -415,8 +430,7 @@ Outcome Communicator::wait(Operation &operation) {
 Outcome Communicator::test(Operation &operation, bool &done) {
   std::lock_guard<std::mutex> lock(mutex);
   if (operation.state == Operation::Idle)
-    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation.request.title() +
-                               ": expected it to be started, got a test"};
+    return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a test"};
   if (operation.state != Operation::Done && failure && !progress() && ++tests % 64 == 0)
     lookForFaults();
   done = operation.state == Operation::Done;
@@ -429,8 +443,8 @@ Outcome Communicator::destroy(Operation *operation) {
   std::lock_guard<std::mutex> lock(mutex);
   bool inFlight = std::find(active.begin(), active.end(), operation) != active.end();
   if (inFlight && failure)
-    return {BRAID_INVALID, "rank " + std::to_string(me) + ": " + operation->request.title() +
-                               ": expected it to be awaited before it is destroyed"};
+    return {BRAID_INVALID,
+            named(me) + ": " + operation->request.title() + ": expected it to be awaited before it is destroyed"};
   active.erase(std::remove(active.begin(), active.end(), operation), active.end());
   family->ended(*operation);
   if (!operation->request.pointToPoint())
@@ -463,11 +477,11 @@ Outcome Communicator::agree(uint64_t hash) {
     done = wait(*hashes);
   for (int rank = 1; done && rank < size(); ++rank)
     if (hashesOfAll[size_t(rank)] != hashesOfAll[0]) {
-      char text[160];
-      std::snprintf(text, sizeof text,
-                    "rank %d: agree: expected the hash of rank 0, %016llx, on all ranks, got %016llx from rank %d", me,
-                    (unsigned long long)hashesOfAll[0], (unsigned long long)hashesOfAll[size_t(rank)], rank);
-      return {BRAID_MISMATCH, text};
+      char first[20], other[20];
+      std::snprintf(first, sizeof first, "%016llx", (unsigned long long)hashesOfAll[0]);
+      std::snprintf(other, sizeof other, "%016llx", (unsigned long long)hashesOfAll[size_t(rank)]);
+      return {BRAID_MISMATCH, named(me) + ": agree: expected the hash of " + named(0) + ", " + first +
+                                  ", on all ranks, got " + other + " from " + named(rank)};
     }
   return done;
 }
@@ -484,89 +498,16 @@ Outcome Communicator::abort(const std::string &why) {
 }
 
 void Communicator::fail(braid_status status, const std::string &text, bool tell) {
-  failure = {status, "rank " + std::to_string(me) + ": " + text};
+  failure = {status, named(me) + ": " + text};
   for (const Operation *operation : active) // others need not wait for their turn behind them
     family->ended(*operation);
   if (tell)
     carrier->abort(failure.text);
 }
 
-uint64_t Communicator::announce(const Operation &operation) {
-  Announcement announcement = {};
-  announcement.hash = operation.request.hash();
-  announcement.firstLane = operation.firstLane;
-  std::strncpy(announcement.text, operation.request.signature().c_str(), sizeof announcement.text - 1);
-  said.push_back(announcement);
-  ++agreeing;
-  return announced++;
-}
-
-/// Sends and takes announcements. True: something moved.
-bool Communicator::talk() {
-  bool moved = false;
-  uint64_t end = saidFirst + said.size(), taken = end;
-  unsaid = false;
-  for (int peer = 0; peer < size(); ++peer) {
-    if (peer == me)
-      continue;
-    Told &t = told[size_t(peer)];
-    while (t.offered < end && carrier->offer(peer, 0, &said[t.offered - saidFirst], sizeof(Announcement))) {
-      ++t.offered;
-      moved = true;
-    }
-    unsaid |= t.offered < end;
-    taken = std::min(taken, carrier->accepted(peer, 0));
-    Message message;
-    while (carrier->peek(peer, 0, message)) {
-      Announcement heard = {};
-      std::memcpy(&heard, message.data, std::min(message.bytes, sizeof heard));
-      t.heard.push_back(heard);
-      carrier->accept(peer, 0);
-      moved = true;
-    }
-  }
-  for (; saidFirst < taken; ++saidFirst)
-    said.pop_front();
-  return moved;
-}
-
-bool Communicator::agreedOn(Operation &operation, uint64_t number) {
-  for (int peer = 0; peer < size(); ++peer) {
-    const Told &t = told[size_t(peer)];
-    if (peer != me && t.first + t.heard.size() <= number)
-      return false;
-  }
-  uint64_t own = operation.request.hash();
-  for (int peer = 0; peer < size(); ++peer) {
-    if (peer == me)
-      continue;
-    Told &t = told[size_t(peer)];
-    Announcement &heard = t.heard[size_t(number - t.first)];
-    if (heard.hash != own) {
-      heard.text[sizeof heard.text - 1] = 0;
-      std::string here = operation.request.signature();
-      bool alike = here.compare(0, sizeof heard.text - 1, heard.text) == 0; // what differs had no room in the message
-      fail(BRAID_MISMATCH, "operation " + std::to_string(number) + ": expected " + here + " on all ranks, got " +
-                               (alike ? "another one of that description" : heard.text) + " on rank " +
-                               std::to_string(peer) + (alike ? "; do the other tensors or pairs differ?" : ""));
-      return false;
-    }
-    operation.reaches(peer, heard.firstLane);
-    while (t.first <= number) { // operations agree in the order of their numbers
-      t.heard.pop_front();
-      ++t.first;
-    }
-  }
-  --agreeing;
-  return true;
-}
-
-std::string Communicator::notAgreed(uint64_t number, int &rank) const {
-  for (rank = 0; rank < size(); ++rank)
-    if (rank != me && told[size_t(rank)].first + told[size_t(rank)].heard.size() <= number)
-      return "rank " + std::to_string(rank) + " has not started it";
-  rank = -1;
-  return "nothing";
+void Communicator::farewell() {
+  carrier->leave();
+  failure = {BRAID_ABORTED, named(me) + ": its process is ending"};
 }
 
 } // namespace braid::runtime

@@ -44,6 +44,9 @@ public:
   /// As the indices of the hosts' first ranks; empty: all on one.
   const std::vector<int> &hostsOfRanks() const { return hosts; }
   Transport &transport() { return *carrier; }
+  const std::shared_ptr<Family> &relatives() const { return family; }
+  /// "rank 3", its number in the job; where a subset numbers its ranks in another way, "rank 3 of the job".
+  std::string named(int rank) const;
 
   Outcome subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm);
   Outcome agree(uint64_t hash);
@@ -79,14 +82,15 @@ public:
 
   // For operations.
   void fail(braid_status status, const std::string &text, bool tell = true);
-  /// Tells all ranks, once for each operation and at its first start, what the operation is; gives its number.
-  uint64_t announce(const Operation &operation);
+  /// Tells all ranks, once for each operation and at its first start, what the operation is; gives its number, and that of its
+  /// first lane among the lanes of all operations that were announced.
+  uint64_t announce(const Operation &operation, uint32_t &place);
   /// Whether all ranks have said the same for this number; tells the operation their lanes. A difference fails the
   /// communicator.
   bool agreedOn(Operation &operation, uint64_t number);
   /// Which rank has not said it yet, in words and as a number.
   std::string notAgreed(uint64_t number, int &rank) const;
-  bool inStep() const { return family->inStep; }
+  uint64_t stepsBegun() const { return family->begun; } ///< 0: steps are not announced
   uint64_t stepNumber() const { return family->step; }
   bool hasTurn(const Operation &operation) { return family->hasTurn(operation); }
   std::string waitsForTurn(const Operation &operation) { return family->waitsFor(operation); }
@@ -94,6 +98,7 @@ public:
 private:
   friend class ProgressThread;
   friend class Family;
+  static constexpr int collectiveLanes = 3072; ///< with lane 0, for announcements
   Communicator() = default;
 
   bool progress();
@@ -102,6 +107,9 @@ private:
   Outcome drive(Operation &operation, std::unique_lock<std::mutex> &lock);
   void armClock(Clock &clock);
   Outcome greet();
+  bool whole() const; ///< its ranks have the same numbers in the job
+  std::string group() const;
+  void farewell();
   void findHosts();
   void lookForFaults();
   bool lookForLeavers();
@@ -139,9 +147,10 @@ private:
   std::set<std::unique_ptr<Operation>> operations;
   std::vector<Operation *> active; ///< in the order of their starts
   std::set<int> freeLanes;
-  uint64_t ordinals = 0;
+  uint64_t pointToPoint = 0; ///< sends and receives planned so far
   std::deque<Announcement> said;
   uint64_t saidFirst = 0, announced = 0;
+  uint32_t lanesAnnounced = 1; ///< as lanes themselves are counted
   std::vector<Told> told;
   bool unsaid = false; ///< an announcement was not taken by the transport yet
   unsigned tests = 0;

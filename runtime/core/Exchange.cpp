@@ -1,6 +1,7 @@
 //===- Exchange.cpp - what every exchange can do, from its allgather ----------------------------------------------===//
 #include "core/Exchange.h"
 #include <csignal>
+#include <cstdlib>
 #include <pthread.h>
 #include <system_error>
 
@@ -14,9 +15,12 @@ Outcome Exchange::agree(const std::string &key, const std::vector<int> &members,
     return mine ? met : mine;
   for (size_t i = 0; i < all.size(); ++i)
     if (!all[i].empty()) {
+      std::string who = members[i] == rank() ? "" : "on rank " + std::to_string(members[i]) + ": ";
       size_t space = all[i].find(' ');
-      return {braid_status(std::stoi(all[i])),
-              (members[i] == rank() ? "" : "on rank " + std::to_string(i) + ": ") + all[i].substr(space + 1)};
+      int status = std::atoi(all[i].c_str());
+      if (space == std::string::npos || status <= BRAID_OK || status > BRAID_MISMATCH)
+        return {BRAID_MISMATCH, who + "expected an error, got " + std::to_string(all[i].size()) + " other bytes"};
+      return {braid_status(status), who + all[i].substr(space + 1)};
     }
   return {};
 }

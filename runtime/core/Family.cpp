@@ -2,6 +2,8 @@
 #include "core/Family.h"
 #include "core/Communicator.h"
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace braid::runtime {
 
@@ -43,11 +45,11 @@ void Family::armOthers(const Communicator &caller, Clock &clock) {
   eachOther(caller, [&](Communicator &member) { member.armOwn(clock); });
 }
 
-void Family::started(Operation &operation) {
+void Family::started(const Operation &operation) {
+  if (!operation.queue)
+    return;
   Lock lock(mutex);
-  operation.number = executed++;
-  if (operation.queue)
-    queues[operation.queue].push_back(&operation);
+  queues[operation.queue].push_back(&operation);
 }
 
 void Family::ended(const Operation &operation) {
@@ -73,9 +75,22 @@ std::string Family::waitsFor(const Operation &operation) {
 
 void Family::begin(uint64_t number) {
   Lock lock(mutex);
-  inStep = true;
   step = number;
-  executed = 0;
+  ++begun;
+}
+
+void Family::farewell() {
+  constexpr int patience = 100; // ms for a thread that is just using a member; it may be the one that ends the process
+  Lock lock(mutex);
+  for (Communicator *member : members)
+    for (int round = 0; round < patience; ++round) {
+      if (member->mutex.try_lock()) {
+        member->farewell();
+        member->mutex.unlock();
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 } // namespace braid::runtime

@@ -34,15 +34,18 @@ public:
   bool progressOthers(const Communicator &caller);
   void armOthers(const Communicator &caller, Clock &clock);
 
-  void started(Operation &operation);
+  void started(const Operation &operation);
   void ended(const Operation &operation);
   bool hasTurn(const Operation &operation);
   std::string waitsFor(const Operation &operation);
 
-  /// A step begins: executions are numbered from 0 again.
+  /// A step begins.
   void begin(uint64_t number);
-  std::atomic<bool> inStep{false}; ///< steps are announced
-  std::atomic<uint64_t> step{0};
+  std::atomic<uint64_t> begun{0}; ///< steps; 0: none is announced
+  std::atomic<uint64_t> step{0};  ///< the number of this one
+
+  /// The process ends in good order: all members tell their peers.
+  void farewell();
 
 private:
   template <typename Body> void eachOther(const Communicator &caller, Body body);
@@ -52,7 +55,6 @@ private:
   std::vector<Communicator *> members;
   std::atomic<size_t> count{0};
   std::map<int, std::deque<const Operation *>> queues;
-  uint64_t executed = 0; ///< in this step
 };
 
 } // namespace braid::runtime

@@ -1,5 +1,6 @@
 //===- Operation.cpp - executes a plan ----------------------------------------------------------------------------===//
 #include "core/Operation.h"
+#include "braid/runtime/draws/Draws.h"
 #include "core/Communicator.h"
 #include "reduce/Stream.h"
 #include "transports/Clock.h"
@@ -18,13 +19,17 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 
 } // namespace
 
-Operation::Operation(Communicator &comm, Request asked, Plan made, int firstLane, int queue, uint64_t ordinal)
+Operation::Operation(Communicator &comm, Request asked, Plan made, int firstLane, int queue, uint64_t pointToPoint)
     : request(std::move(asked)), firstLane(firstLane), queue(queue), comm(comm), transport(comm.transport()),
       plan(std::move(made)), data(transport.carriesData()), lane(plan.lanes.size()),
-      peerLane(size_t(request.ranks + request.options.helpers), firstLane), ordinal(ordinal) {
+      peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
   agreed = request.pointToPoint() || request.ranks == 1;
+  if (request.pointToPoint()) { // a sender's own: collectives have the numbers below
+    place = uint64_t(1) << 31 | (draws::mix(uint64_t(request.me), pointToPoint) & 0x7fffffff);
+    firstPlace = uint32_t(request.peer) << 12 | uint32_t(firstLane);
+  }
 }
 
 Operation::~Operation() {
@@ -90,31 +95,33 @@ void Operation::start(Operation *before) {
   lanesLeft = lane.size();
   turnOf = before;
   state = Queued;
-  if (!agreed)
-    agreement = comm.announce(*this);
+  if (!agreed) {
+    agreement = comm.announce(*this, firstPlace);
+    place = agreement & 0x7fffffff;
+  }
 }
 
 /// The operation is next on its lanes: counts from here.
 void Operation::launch() {
   Clock *clock = transport.clock();
   double launched = clock ? clock->launched() : 0;
-  auto mark = [&](int at) {
-    if (comm.inStep())
-      transport.mark(at, comm.stepNumber(), number);
-    else
-      transport.mark(at, executions, ordinal);
-  };
+  if (uint64_t steps = comm.stepsBegun(); inStep != steps) {
+    inStep = steps;
+    executions = 0;
+  }
+  MessagePlace here;
+  here.step = inStep ? comm.stepNumber() : executions;
+  here.operation = place | (inStep ? executions << 32 : 0);
   for (size_t i = 0; i < lane.size(); ++i) {
     LaneState &l = lane[i];
     l.next = 0;
     l.done = false;
     l.notBefore = launched;
-    mark(firstLane + int(i));
+    here.number = firstPlace + uint32_t(i);
     for (size_t o = 0; o < l.out.size(); ++o) {
       int peer = plan.lanes[i].outboxes[o].peer, there = peerLane[size_t(peer)] + int(i);
       l.out[o] = {0, 0, transport.accepted(peer, there), there};
-      if (there != firstLane + int(i))
-        mark(there);
+      transport.mark(peer, there, here);
     }
   }
   ++executions;
@@ -204,7 +211,7 @@ bool Operation::pump(size_t index, size_t outbox) {
     const OutMessage &message = planned.messages[out.offered];
     if (out.offered + 1 < planned.messages.size() && planned.messages[out.offered + 1].step == message.step)
       transport.join(planned.peer, out.lane);
-    if (!transport.offer(planned.peer, out.lane, message.data, message.bytes))
+    if (!transport.offer(planned.peer, out.lane, message.data, message.bytes, request.note()))
       break;
     ++out.offered;
     moved = true;
@@ -237,7 +244,8 @@ bool Operation::take(size_t index, const PlannedStep &step) {
     return true;
   }
   Message message;
-  if (!transport.peek(step.peer, firstLane + int(index), message) || !clear(index, step) || !checkSize(step, message))
+  if (!transport.peek(step.peer, firstLane + int(index), message) || !clear(index, step) ||
+      !checkMessage(step, message))
     return false;
   if (step.count && data) {
     const char *theirs = static_cast<const char *>(message.data) + step.at;
@@ -254,12 +262,21 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   return true;
 }
 
-bool Operation::checkSize(const PlannedStep &step, const Message &message) {
-  if (message.bytes == step.whole)
+/// "f32[4]" for 16 bytes of a message; of an unknown type: the bytes.
+static std::string contents(size_t bytes, unsigned note) {
+  size_t size = note > 0 && note <= unsigned(BRAID_F64) + 1 ? sizeOf(braid_type(note - 1)) : 0;
+  if (size == 0 || bytes % size)
+    return std::to_string(bytes) + " bytes" + (note ? " of a type of number " + std::to_string(note) : "");
+  return std::string(name(braid_type(note - 1))) + "[" + std::to_string(bytes / size) + "]";
+}
+
+bool Operation::checkMessage(const PlannedStep &step, const Message &message) {
+  if (message.bytes == step.whole && message.note == request.note())
     return true;
-  comm.fail(BRAID_MISMATCH, request.title() + ", step " + std::to_string(step.number) + ": expected " +
-                                std::to_string(step.whole) + " bytes from rank " + std::to_string(step.peer) +
-                                ", got " + std::to_string(message.bytes) + "; do the ranks ask for the same?");
+  std::string where = request.pointToPoint() ? "" : ", step " + std::to_string(step.number);
+  comm.fail(BRAID_MISMATCH, request.title() + where + ": expected " + contents(step.whole, request.note()) + " from " +
+                                comm.named(step.peer) + ", got " + contents(message.bytes, message.note) +
+                                "; do the ranks ask for the same?");
   return false;
 }
 
@@ -299,7 +316,7 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
           !transport.peek(step.peer, firstLane + int(i), message)) {
         whom = step.peer;
         where = firstLane + int(i);
-        return "step " + std::to_string(step.number) + ": nothing from rank " + std::to_string(step.peer);
+        return "step " + std::to_string(step.number) + ": nothing from " + comm.named(step.peer);
       }
     }
     for (size_t o = 0; o < l.out.size(); ++o) {
@@ -307,7 +324,7 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
       if (transport.accepted(to, l.out[o].lane) < l.out[o].base + l.out[o].sent) {
         whom = to;
         where = firstLane + int(i);
-        return "rank " + std::to_string(to) + " has not taken what was sent to it";
+        return comm.named(to) + " has not taken what was sent to it";
       }
     }
   }

@@ -14,7 +14,8 @@ class Communicator;
 
 class Operation {
 public:
-  Operation(Communicator &comm, Request request, Plan plan, int firstLane, int queue, uint64_t ordinal);
+  /// `pointToPoint`: number of a send or recv among those that this rank has planned.
+  Operation(Communicator &comm, Request request, Plan plan, int firstLane, int queue, uint64_t pointToPoint);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
@@ -29,7 +30,6 @@ public:
   enum State { Idle, Queued, Agreeing, Running, Done };
   State state = Idle;
   Operation *turnOf = nullptr;
-  uint64_t number = 0;             ///< of this execution in the step, equal on all ranks
   double startedAt = 0;            ///< seconds
   double beganAt = 0, endedAt = 0; ///< the last execution, on the communicator's clock
   bool overlaps = false;           ///< it is awaited late: the progress thread drives it
@@ -64,7 +64,7 @@ private:
   bool pump(size_t index, size_t outbox);
   bool clear(size_t index, const PlannedStep &step);
   bool take(size_t index, const PlannedStep &step);
-  bool checkSize(const PlannedStep &step, const Message &message);
+  bool checkMessage(const PlannedStep &step, const Message &message);
   void execute(const Copy &copy) const;
   void execute(const std::vector<Copy> &copies) const;
   void finish();
@@ -83,10 +83,14 @@ private:
   std::vector<LaneState> lane;
   std::vector<int> peerLane; ///< each rank's first lane
   size_t lanesLeft = 0;
-  size_t copied = 0;   ///< of plan.during
-  bool agreed = false; ///< the ranks have compared what this operation is
-  uint64_t agreement = 0;
-  uint64_t ordinal, executions = 0;
+  size_t copied = 0;      ///< of plan.during
+  bool agreed = false;    ///< the ranks have compared what this operation is
+  uint64_t agreement = 0; ///< number of the collective, equal on all ranks
+  // Where its delays are drawn on an emulated fabric (MessagePlace):
+  uint64_t place = 0;      ///< of the operation
+  uint32_t firstPlace = 0; ///< of its lanes
+  uint64_t executions = 0; ///< in this step; of all, where no steps are announced
+  uint64_t inStep = 0;
 };
 
 } // namespace braid::runtime

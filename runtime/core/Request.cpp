@@ -233,10 +233,19 @@ struct Reader {
       return type >= BRAID_F8E4M3FN ? 3 : type >= BRAID_U8 ? 2 : type >= BRAID_I8 ? 1 : 0;
     };
     int wide = options.accumulation - 1;
-    if (wide < 0 || wide > BRAID_F64 || classOf(wide) != classOf(request.type) ||
-        sizeOf(braid_type(wide)) < request.elementBytes)
-      return invalid(std::string("expected an accumulation type of the class of ") + runtime::name(request.type) +
-                     " and at least as wide, got " + runtime::name(braid_type(wide)));
+    auto fits = [&](int type) {
+      return classOf(type) == classOf(request.type) && sizeOf(braid_type(type)) >= request.elementBytes;
+    };
+    if (wide < 0 || wide > BRAID_F64 || !fits(wide)) {
+      std::string known;
+      for (int type = 0; type <= BRAID_F64; ++type)
+        if (fits(type))
+          known += (known.empty() ? "" : ", ") + std::string(runtime::name(braid_type(type)));
+      return invalid("accumulation of " + std::string(runtime::name(request.type)) + ": expected one of " + known +
+                     ", got " +
+                     (wide < 0 || wide > BRAID_F64 ? "number " + std::to_string(options.accumulation)
+                                                   : runtime::name(braid_type(wide))));
+    }
     if (request.reduces())
       request.accumulation = braid_type(wide);
     return {};

@@ -46,6 +46,8 @@ struct Request {
   bool reduces() const {
     return collective == BRAID_ALL_REDUCE || collective == BRAID_REDUCE_SCATTER || collective == BRAID_REDUCE;
   }
+  /// What is put on its messages: the type of their elements. 0 would be none.
+  uint16_t note() const { return uint16_t(accumulation + 1); }
   size_t bytes() const; ///< of the abstract buffers of all tensors
   /// "all_reduce 'gradients'", for errors.
   std::string title() const;

@@ -3,21 +3,26 @@
 
 namespace braid::runtime {
 
-std::vector<std::string> transportNames() {
-  std::vector<std::string> names;
+const std::vector<TransportEntry> &transports() {
+  static const std::vector<TransportEntry> all = {
 #ifdef BRAID_RT_WITH_SHM
-  names.push_back("shm");
+      {"shm", true, true},
 #endif
 #ifdef BRAID_RT_WITH_TCP
-  names.push_back("tcp");
+      {"tcp", true, true},
 #endif
-  return names;
+#ifdef BRAID_RT_WITH_EMULATED
+      {"in-process", false, true},
+      {"sizes", false, false},
+#endif
+  };
+  return all;
 }
 
 static Outcome unknown(const std::string &name) {
   std::string known;
-  for (const std::string &each : transportNames())
-    known += (known.empty() ? "" : ", ") + each;
+  for (const TransportEntry &each : transports())
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
   return {BRAID_UNSUPPORTED, "transport: expected one of " + known +
 #ifdef BRAID_RT_WITH_EMULATED
                                  ", or emulated+ one of them" +
@@ -36,6 +41,20 @@ Outcome makeTransport(const std::string &name, const TransportContext &context, 
     return unknown(name);
 #endif
   }
+  // What only the emulated fabric has is never ignored: who asks for it believes that it measures one.
+  std::string what = !context.clock.empty()     ? "clock '" + context.clock + "'"
+                     : !context.profile.empty() ? "a profile"
+                     : context.seed             ? "seed " + std::to_string(context.seed)
+                     : context.job              ? "job " + std::to_string(context.job)
+                                                : "";
+  if (!what.empty())
+    return {BRAID_INVALID, "transport: expected an emulated one (emulated+shm, ...) for " + what + ", got " +
+                               (name.empty() ? "none" : "'" + name + "'")};
+  return makePlainTransport(name, context, transport);
+}
+
+Outcome makePlainTransport(const std::string &name, const TransportContext &context,
+                           std::unique_ptr<Transport> &transport) {
   bool oneHost = true;
   for (int member : context.members)
     oneHost &= context.exchange.sameHost(context.members[0], member);

@@ -28,8 +28,17 @@ struct TransportContext {
 
 /// Makes a transport by name; empty: shm if all members are on one host, else tcp.
 Outcome makeTransport(const std::string &name, const TransportContext &context, std::unique_ptr<Transport> &transport);
-/// Names that makeTransport knows in this build, without the combinations with "emulated+".
-std::vector<std::string> transportNames();
+/// One that the emulated transport wraps, whose options are not its own.
+Outcome makePlainTransport(const std::string &name, const TransportContext &context,
+                           std::unique_ptr<Transport> &transport);
+/// A transport that makeTransport knows in this build. The conformance suite runs all that carry data.
+struct TransportEntry {
+  const char *name;
+  bool processes;   ///< ranks may be processes; else they are threads or fibers of one
+  bool carriesData; ///< else messages have sizes and no bytes, so that there is no result to check
+};
+/// All of them, without the combinations with "emulated+".
+const std::vector<TransportEntry> &transports();
 
 // One function per folder of transports/. A folder that this build lacks is unsupported by name.
 Outcome makeShmTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);

@@ -1,10 +1,12 @@
 set(BRAID_RT_CORE_SOURCES
+  core/Announcements.cpp
   core/Api.cpp
   core/Communicator.cpp
   core/Completion.cpp
   core/Defaults.cpp
   core/Exchange.cpp
   core/Family.cpp
+  core/Farewell.cpp
   core/InProcessExchange.cpp
   core/Operation.cpp
   core/PartPlanner.cpp

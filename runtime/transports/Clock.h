@@ -42,8 +42,8 @@ public:
   /// While one lives, this rank does not hold virtual time up.
   class Outside {
   public:
-    explicit Outside(Clock &clock) : clock(clock) { clock.leave(); }
-    ~Outside() { clock.enter(); }
+    explicit Outside(Clock &clock) : clock(clock) { clock.stepOut(); }
+    ~Outside() { clock.stepIn(); }
     Outside(const Outside &) = delete;
     Outside &operator=(const Outside &) = delete;
 
@@ -52,8 +52,8 @@ public:
   };
 
 protected:
-  virtual void leave() {}
-  virtual void enter() {}
+  virtual void stepOut() {}
+  virtual void stepIn() {}
 };
 
 } // namespace braid::runtime

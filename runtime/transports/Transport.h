@@ -27,6 +27,15 @@ class Clock; // Clock.h
 struct Message {
   const void *data = nullptr;
   size_t bytes = 0;
+  uint16_t note = 0; ///< what the sender has put on it; 0: nothing
+};
+
+/// Which messages those of a lane are, the same whatever lanes ranks have given to an operation, and on all of them: where an
+/// emulated fabric draws their delays.
+struct MessagePlace {
+  uint64_t step = 0;
+  uint64_t operation = 0; ///< which of the communicator's, and which of its executions in the step; below 2^52
+  uint32_t number = 0;    ///< of the lane among those of all operations of the communicator
 };
 
 /// Why a transport cannot go on. `peer` is -1 if no single peer is to blame.
@@ -56,9 +65,9 @@ public:
   /// Messages of more than this many bytes go faster in pieces, of the same sizes on both sides; 0: they do not.
   virtual size_t pieceBytes() const { return 0; }
 
-  /// Offers the next message of `lane` to `peer`. The bytes stay unchanged until `accepted` has counted it. False: the queue
-  /// of the lane is full, try again after progress.
-  virtual bool offer(int peer, int lane, const void *data, size_t bytes) = 0;
+  /// Offers the next message of `lane` to `peer`. The bytes stay unchanged until `accepted` has counted it. `note` travels with
+  /// it. False: the queue of the lane is full, try again after progress.
+  virtual bool offer(int peer, int lane, const void *data, size_t bytes, uint16_t note = 0) = 0;
   /// The next message offered to `peer` on `lane` and the one after it are parts of one: a fabric carries them together.
   virtual void join(int peer, int lane) {}
   /// How many messages offered to `peer` on `lane` have been accepted.
@@ -77,6 +86,9 @@ public:
   /// milliseconds at most. Called twice: to prepare, then, if nothing came meanwhile, to sleep; only the second call may
   /// run while another thread uses the transport. False: this transport has no way, sleep a little instead.
   virtual bool park(bool prepare) { return false; }
+  /// This rank's process ends in good order: tells the peers what the end of the transport would tell them, and does no more.
+  /// Nothing else is asked of it afterwards.
+  virtual void leave() {}
   virtual Fault fault() = 0;
   /// Tells all peers, at once and without waiting for them, that this rank gives up; their fault() is then Aborted.
   virtual void abort(const std::string &why) = 0;
@@ -87,9 +99,9 @@ public:
 
   /// The time that this rank lives in; null: the machine's.
   virtual Clock *clock() { return nullptr; }
-  /// What is offered on `lane` from now on belongs to execution `operation` of `step`, both equal on all ranks. For draws of
-  /// an emulated fabric, which are functions of the place of a message and never of the order of arrival.
-  virtual void mark(int lane, uint64_t step, uint64_t operation) {}
+  /// What is offered to `peer` on `lane` from now on is at this place, which is equal on all ranks. For draws of an emulated
+  /// fabric, which are functions of the place of a message and never of the order of arrival.
+  virtual void mark(int peer, int lane, const MessagePlace &place) {}
   /// The draws of messages are those of this job from now on.
   virtual void setJob(uint64_t job) {}
   /// False: messages have sizes, and their bytes mean nothing.

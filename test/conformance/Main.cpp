@@ -46,10 +46,12 @@ std::string profile; ///< of the emulated fabric; % stands for the number of ran
 
 runtime::CommunicatorOptions optionsFor(const std::string &transport, int ranks) {
   runtime::CommunicatorOptions options;
-  options.profile = profile;
-  if (size_t at = profile.find('%'); at != std::string::npos)
-    options.profile.replace(at, 1, std::to_string(ranks));
   options.transport = transport;
+  if (transport.compare(0, 8, "emulated") == 0) {
+    options.profile = profile;
+    if (size_t at = profile.find('%'); at != std::string::npos)
+      options.profile.replace(at, 1, std::to_string(ranks));
+  }
   options.deadline = 60;
   return options;
 }
@@ -275,7 +277,9 @@ int main(int argc, char **argv) {
     return 2;
   }
   if (settings.transports.empty()) {
-    settings.transports = runtime::transportNames();
+    for (const runtime::TransportEntry &each : runtime::transports())
+      if (each.carriesData && (each.processes || (!settings.processes && !settings.steady)))
+        settings.transports.push_back(each.name);
     if (!profile.empty())
       settings.transports.push_back("emulated+shm");
   }

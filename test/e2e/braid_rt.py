@@ -10,7 +10,8 @@ I64, SUM = 4, 0
 
 class CommOptions(c.Structure):
     _fields_ = [("size", c.c_size_t), ("rank", c.c_int32), ("ranks", c.c_int32), ("rendezvous", c.c_char_p),
-                ("transport", c.c_char_p), ("profile", c.c_char_p), ("seed", c.c_uint64), ("deadline_s", c.c_double)]
+                ("transport", c.c_char_p), ("profile", c.c_char_p), ("seed", c.c_uint64), ("deadline_s", c.c_double),
+                ("job", c.c_uint64), ("clock", c.c_char_p)]
 
 
 class Buffer(c.Structure):
@@ -47,9 +48,10 @@ class Runtime:
         if status != OK:
             raise Error(status, (self.lib.braid_last_error() or b"").decode())
 
-    def comm(self, transport=None, deadline=20.0):
-        options = CommOptions(size=c.sizeof(CommOptions), transport=transport.encode() if transport else None,
-                              deadline_s=deadline)
+    def comm(self, transport=None, deadline=20.0, profile=None, clock=None):
+        text = lambda word: word.encode() if word else None
+        options = CommOptions(size=c.sizeof(CommOptions), transport=text(transport), deadline_s=deadline,
+                              profile=text(profile), clock=text(clock))
         comm = c.c_void_p()
         self.must(self.lib.braid_comm_create(c.byref(options), c.byref(comm)))
         return Comm(self, comm)

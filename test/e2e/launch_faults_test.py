@@ -6,9 +6,10 @@ import secrets
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
-from harness import check, expect, main
+from harness import CLUSTERS, check, expect, main
 from launching import PROGRAM, PYTHON, Job, free_port, launch, run, sums, until
 
 DEADLINE = 1.0  # seconds from a death to the errors of all survivors
@@ -263,6 +264,54 @@ def a_full_dev_shm_does_not_matter():
     with Job(*wrapper, fill + 'exec "$@"', "-", "braid-launch", "-n", 3, "--", PYTHON, PROGRAM, "sum", "shm") as job:
         expect(job.end() == 0, job.text())
         sums(job, 3)
+
+
+@check
+def who_vanishes_on_an_emulated_clock_has_left_and_who_dies_has_died():
+    with tempfile.TemporaryDirectory() as folder:
+        profile = os.path.join(folder, "fabric.json")
+        subprocess.run(["braid-sim", "emit-profile", "--cluster", os.path.join(CLUSTERS, "h100-roce-4x2.yaml"), "--placement",
+                        "0:0,1:0,2:0", "-o", profile], check=True)
+        for transport in ("emulated+shm", "emulated+tcp"):
+            for clock in ("virtual", "wall"):
+                for how, status in (((), 0), (("SIGKILL",), 137)):
+                    for victim in (0, 2):
+                        got, job = run("-n", 3, "--on-failure=keep", "--", PYTHON, PROGRAM, "vanish", transport, victim, clock,
+                                       *how, env={"TEST_PROFILE": profile})
+                        place = f"{transport}, {clock}, {how or 'exit'}, rank {victim}: {got}\n{job.text()}"
+                        expect(got == status, place)
+                        others = [r for r in range(3) if r != victim]
+                        words = "died" if how else "has left"
+                        for r in others:
+                            expect(how or f"rank {r}: sums [3]" in job.out, place)
+                            expect(any(f"rank {r}: status 3" in l and f"rank {victim} {words}" in l for l in job.out), place)
+                            expect(f"rank {r}: survivors' sum 3" in job.out, place)
+
+
+@check
+def different_lists_of_members_are_told_at_once():
+    for transport in ("shm", "tcp"):
+        began = time.monotonic()
+        status, job = run("-n", 4, "--on-failure=keep", "--", PYTHON, PROGRAM, "lists", transport, env={"TEST_DEADLINE": "60"})
+        took = time.monotonic() - began
+        lines = [l for l in job.out if "status 8" in l]
+        expect(status == 3 and len(lines) == 4, f"{status}\n{job.text()}")
+        for line in lines:
+            expect("expected the same members on all ranks" in line and "ranks 0, 1, 2 on rank" in line
+                   and "ranks 0, 1, 3 on rank" in line, line)
+        expect(took < 20, f"{took:.1f} s, expected much less than the deadline of 60 s")
+
+
+@check
+def a_small_stack_is_enough():
+    with Job("prlimit", "--stack=65536:65536", "braid-launch", "-n", 2, "--", "true") as job:
+        expect(job.end() == 0, job.text())
+    address, secret = f"127.0.0.1:{free_port()}", secrets.token_hex(16)
+    small = lambda rank: Job("prlimit", "--stack=262144:262144", PYTHON, PROGRAM, "sum", env={
+        "BRAID_RANK": str(rank), "BRAID_RANKS": "2", "BRAID_JOB_SECRET": secret, "BRAID_RENDEZVOUS": address})
+    with all_of([small(0), small(1)]) as jobs:  # rank 0 serves the store, in a thread whose stack is as small
+        for job in jobs:
+            expect(job.end() == 0, job.text())
 
 
 main(__file__)

@@ -7,6 +7,9 @@
   masks     joins, adds, says the processors of each of its threads, the one that makes progress among them
   cramped   a second communicator, for which rank VICTIM lacks PHASE (descriptors, file, memory): prints how the call failed
   leaver    rank VICTIM leaves in good order (PHASE: destroy, exit), the others go on and print how their call failed
+  vanish    on an emulated fabric (TEST_PROFILE) with clock PHASE, rank VICTIM ends: in good order but without destroying
+            anything, or by SIGNAL. The others go on in a subset, then print how a call that wants the victim failed
+  lists     ranks 0 and 2 ask for a communicator of 0, 1, 2, the others for one of 0, 1, 3: prints how the call failed
   outsider  ranks 0 and 1 have a communicator of their own, 1 waits for 0, which does not come; 2 fails meanwhile
   abort     rank VICTIM fills its queue to the launcher and then gives up; the others print how their call failed
   repeated  adds 1 MiB by algorithm PHASE, 4 times
@@ -97,6 +100,34 @@ def leaver(transport, victim, how):
             sys.exit(0)
         signal.pause()
     failed(comm.rank, lambda: op.run(1))
+
+
+def vanish(transport, victim, clock, number):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE, os.environ["TEST_PROFILE"], clock)
+    others = comm.subset([r for r in range(comm.ranks) if r != victim]) if comm.rank != victim else None
+    op = comm.all_reduce(256)
+    if comm.rank == victim:
+        op.run(1)
+        say(f"victim at {time.time():.6f}")
+        if number:
+            os.kill(os.getpid(), number)
+        sys.exit(0)
+    if not number:  # what a rank did before it left counts
+        op.run(1)
+        totals = {add(others, 256) for _ in range(5)}
+        say(f"rank {comm.rank}: sums {sorted(totals)}")
+    try:
+        op.run(1)
+        op.run(1)
+    except braid_rt.Error as error:
+        say(f"rank {comm.rank}: status {error.status}: {error}")
+    again = comm.subset([r for r in range(comm.ranks) if r != victim])
+    say(f"rank {comm.rank}: survivors' sum {add(again, 256)}")
+
+
+def lists(transport):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    failed(comm.rank, lambda: comm.subset([0, 1, 2 + comm.rank % 2]))
 
 
 def outsider(transport):
@@ -205,8 +236,10 @@ def shrink(transport):
 if __name__ == "__main__":
     what, transport, victim, phase, number = (sys.argv[1:] + [None] * 5)[:5]
     transport = None if transport in (None, "auto") else transport
-    if what in ("sum", "shrink", "masks", "outsider"):
-        {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider}[what](transport)
+    if what in ("sum", "shrink", "masks", "outsider", "lists"):
+        {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider, "lists": lists}[what](transport)
+    elif what == "vanish":
+        vanish(transport, int(victim), phase, getattr(signal, number) if number else 0)
     elif what in ("cramped", "leaver"):
         {"cramped": cramped, "leaver": leaver}[what](transport, int(victim), phase)
     elif what == "abort":

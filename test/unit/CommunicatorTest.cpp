@@ -2,6 +2,8 @@
 #include "test/unit/PlannedOps.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <climits>
+#include <cstring>
 
 using namespace braid;
 using namespace braid::test;
@@ -213,6 +215,149 @@ TEST_CASE("what ranks do not agree about is in the error", "[executor]") {
   CHECK(contains(disagree(bucket, other),
                  "got another one of that description on rank 1; do the other tensors or pairs "
                  "differ?"));
+}
+
+TEST_CASE("send and recv compare element types, not bytes", "[executor]") {
+  for (const char *transport : {"shm", "tcp", "in-process"}) {
+    auto exchanged = [&](braid_type sent, size_t sends, braid_type received, size_t receives) {
+      runtime::CommunicatorOptions options = impatient(20);
+      options.transport = transport;
+      Ranks ranks(2, options);
+      std::vector<char> data(64);
+      return ranks.run([&](int rank, braid_comm *comm) -> std::string {
+        braid_buffer buffer = {rank ? nullptr : data.data(), rank ? data.data() + 32 : nullptr, rank ? 0 : sends,
+                               rank ? receives : 0};
+        braid_op_options asked = optionsOf(rank ? BRAID_RECV : BRAID_SEND, &buffer, 1, "x");
+        asked.type = rank ? received : sent;
+        asked.peer = 1 - rank;
+        braid_op *op = nullptr;
+        std::string problem = plan(comm, asked, op);
+        if (problem.empty())
+          problem = startAndWait(op);
+        if (!problem.empty())
+          braid_comm_abort(comm, problem.c_str());
+        braid_op_destroy(op);
+        return rank || problem.empty() || contains(problem, "gave up") ? problem : "";
+      });
+    };
+    INFO(transport);
+    CHECK(exchanged(BRAID_F32, 4, BRAID_F32, 4) == "");
+    CHECK(contains(exchanged(BRAID_F32, 4, BRAID_I8, 16), "recv 'x': expected i8[16] from rank 0, got f32[4]"));
+    CHECK(contains(exchanged(BRAID_F32, 4, BRAID_F32, 5), "recv 'x': expected f32[5] from rank 0, got f32[4]"));
+    CHECK(contains(exchanged(BRAID_F16, 0, BRAID_BF16, 0), "recv 'x': expected bf16[0] from rank 0, got f16[0]"));
+  }
+}
+
+TEST_CASE("errors of a subset number ranks as the job does, and say so", "[executor]") {
+  Ranks ranks(4, impatient(20));
+  CHECK(ranks.run([&](int rank, braid_comm *comm) -> std::string {
+    int32_t members[] = {3, 1};
+    if (rank % 2 == 0)
+      return "";
+    braid_comm *pair = nullptr;
+    if (braid_comm_subset(comm, members, 2, &pair))
+      return braid_last_error();
+    std::vector<int32_t> data(8);
+    braid_buffer buffer = {data.data(), data.data(), 8, 8};
+    braid_op_options asked = optionsOf(rank == 1 ? BRAID_ALL_REDUCE : BRAID_ALL_TO_ALL, &buffer, 1, "x");
+    braid_op *op = nullptr;
+    std::string problem = plan(pair, asked, op);
+    if (problem.empty())
+      problem = startAndWait(op);
+    braid_op_destroy(op);
+    braid_comm_destroy(pair);
+    bool both = contains(problem, "rank 1 of the job") && contains(problem, "rank 3 of the job");
+    return both ? "" : "expected both ranks by their numbers in the job, got '" + problem + "'";
+  }) == "");
+}
+
+namespace {
+
+/// Rank 1 of 2 as a broken program would be: it tells rank 0 what it asks for on lane 0.
+std::string answerTo(const std::vector<char> &announcement) {
+  auto exchanges = runtime::inProcessExchanges(2);
+  std::string problem, broken;
+  std::thread other([&] {
+    std::vector<std::string> all;
+    runtime::TransportContext context{*exchanges[1], {0, 1}, 1, "job", 20};
+    std::unique_ptr<runtime::Transport> transport;
+    broken = exchanges[1]->allgather("job/hello", {0, 1}, "7 version 1, transport 'shm'", 20, all).text;
+    broken += runtime::makeTransport("shm", context, transport).text;
+    if (!broken.empty())
+      return;
+    transport->offer(0, 0, announcement.data(), announcement.size());
+    for (unsigned spins = 0; !transport->fault() && !transport->left(0, 0); ++spins)
+      transport->idle(spins);
+  });
+  runtime::CommunicatorOptions options = impatient(20);
+  options.transport = "shm";
+  braid_comm *comm = nullptr;
+  problem = runtime::createInProcess(exchanges[0], options, &comm).text;
+  if (problem.empty())
+    problem = sumOfOne(comm, 1, 2);
+  delete comm;
+  other.join();
+  return problem + broken;
+}
+
+} // namespace
+
+TEST_CASE("what a peer announces is looked at before it is believed", "[executor]") {
+  for (int32_t lane : {0, -1, 3072, 1 << 30, INT32_MIN}) {
+    std::vector<char> announcement(112);
+    std::memcpy(announcement.data() + 8, &lane, sizeof lane);
+    INFO(lane);
+    CHECK(contains(answerTo(announcement),
+                   "expected a first lane from 1 to 3071 on rank 1, got " + std::to_string(lane)));
+  }
+  CHECK(contains(answerTo(std::vector<char>(7)), "announcement of rank 1: expected 112 bytes, got 7"));
+}
+
+TEST_CASE("options of the emulated fabric are errors without it", "[executor]") {
+  auto problem = [](const char *transport, auto change) {
+    runtime::CommunicatorOptions options = impatient(20);
+    options.transport = transport;
+    change(options);
+    return Ranks(2, options).failed();
+  };
+  for (const char *transport : {"", "shm", "tcp"}) {
+    INFO(transport);
+    CHECK(contains(problem(transport, [](auto &o) { o.clock = "virtual"; }),
+                   "transport: expected an emulated one (emulated+shm, ...) for clock 'virtual', got "));
+    CHECK(contains(problem(transport, [](auto &o) { o.profile = "x.json"; }), "for a profile, got "));
+    CHECK(contains(problem(transport, [](auto &o) { o.seed = 3; }), "for seed 3, got "));
+    CHECK(contains(problem(transport, [](auto &o) { o.job = 4; }), "for job 4, got "));
+  }
+}
+
+TEST_CASE("a refusal names the operation once, and the types that would do", "[executor]") {
+  Ranks ranks(1, impatient(20));
+  CHECK(ranks.run([](int, braid_comm *comm) -> std::string {
+    std::vector<int32_t> data(8);
+    braid_buffer buffer = {data.data(), data.data(), 8, 8};
+    braid_op_options asked = optionsOf(BRAID_ALL_REDUCE, &buffer, 1, "");
+    braid_op *op = nullptr;
+    asked.type = BRAID_F16;
+    asked.accumulation = BRAID_I8 + 1;
+    if (std::string got = plan(comm, asked, op);
+        got != "rank 0: all_reduce: accumulation of f16: expected one of f16, bf16, f32, f64, got i8")
+      return got;
+    asked.accumulation = 77;
+    if (std::string got = plan(comm, asked, op); !contains(got, "expected one of f16, bf16, f32, f64, got number 77"))
+      return got;
+    asked.accumulation = 0;
+    std::vector<braid_op *> all;
+    for (std::string got; got.empty();) { // until the lanes are used up
+      got = plan(comm, asked, op);
+      if (got.empty())
+        all.push_back(op);
+      else if (got != "rank 0: all_reduce: expected at most 3071 lanes of planned operations, got more")
+        return got;
+    }
+    for (braid_op *each : all)
+      braid_op_destroy(each);
+    return "";
+  }) == "");
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "transports/Clock.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 
 using namespace braid;
@@ -119,6 +120,111 @@ TEST_CASE("a job's draws are those of its number, which is an option", "[emulate
   setenv("BRAID_EMULATED_JOB", "8", 1); // what the program says counts
   CHECK(first == emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 7));
   unsetenv("BRAID_EMULATED_JOB");
+}
+
+/// Times of two sums planned after another operation was destroyed: before all plans on the ranks of `early`, after the first of
+/// them on the others.
+static std::vector<double> afterDestroying(const Cluster &cluster, const std::vector<int> &early, bool withSubset) {
+  runtime::CommunicatorOptions options;
+  options.transport = "emulated+shm";
+  options.profile = *emitProfile(cluster, packed(cluster));
+  options.deadline = 20;
+  Ranks job(cluster.ranks(), options);
+  REQUIRE(job.failed() == "");
+  std::vector<double> times;
+  REQUIRE(job.run([&](int rank, braid_comm *world) -> std::string {
+    runtime::Clock &clock = *world->comm->transport().clock();
+    std::vector<int32_t> everybody(static_cast<size_t>(job.size()));
+    for (size_t i = 0; i < everybody.size(); ++i)
+      everybody[i] = int32_t(i);
+    braid_comm *comm = world;
+    if (withSubset && braid_comm_subset(world, everybody.data(), everybody.size(), &comm))
+      return braid_last_error();
+    std::vector<int32_t> data(64);
+    braid_buffer buffer = {data.data(), data.data() + 32, 32, 32};
+    braid_op_options asked = {};
+    asked.size = sizeof asked;
+    asked.collective = BRAID_ALL_REDUCE;
+    asked.type = BRAID_I32;
+    asked.tensors = 1;
+    asked.buffers = &buffer;
+    asked.algorithm = "ring";
+    braid_op *first = nullptr, *ops[2] = {};
+    auto done = [](braid_op *op) { return !braid_op_start(op) && !braid_op_wait(op); };
+    bool now = std::find(early.begin(), early.end(), rank) != early.end();
+    bool fine = !braid_op_plan(comm, &asked, &first) && done(first);
+    fine = fine && (!now || !braid_op_destroy(first)) && !braid_op_plan(comm, &asked, &ops[0]);
+    fine = fine && (now || !braid_op_destroy(first)) && !braid_op_plan(comm, &asked, &ops[1]);
+    for (int i = 0; fine && i < 8; ++i) {
+      clock.align();
+      double begin = clock.now();
+      fine = done(ops[i % 2]);
+      clock.align();
+      if (rank == 0)
+        times.push_back(std::round((clock.now() - begin) * 1e12)); // clocks began at different times: ps are exact
+    }
+    std::string problem = fine ? "" : braid_last_error();
+    for (braid_op *op : ops)
+      braid_op_destroy(op);
+    if (comm != world)
+      braid_comm_destroy(comm);
+    return problem;
+  }) == "");
+  return times;
+}
+
+TEST_CASE("draws do not depend on the order in which ranks destroy operations", "[emulated][runtime]") {
+  VirtualClock virtualClock;
+  Cluster cluster = quietCluster(4, 1);
+  cluster.inter.profile = roceLike();
+  std::vector<double> alike = afterDestroying(cluster, {0, 1, 2, 3}, false);
+  CHECK(alike == afterDestroying(cluster, {}, false));
+  CHECK(alike == afterDestroying(cluster, {0}, false));
+  CHECK(alike == afterDestroying(cluster, {1, 2}, false));
+  // Every execution has a place of its own, also among communicators.
+  std::vector<double> all = afterDestroying(cluster, {}, true);
+  CHECK(all == afterDestroying(cluster, {3}, true));
+  all.insert(all.end(), alike.begin(), alike.end());
+  std::sort(all.begin(), all.end());
+  CHECK(std::unique(all.begin(), all.end()) == all.end());
+}
+
+TEST_CASE("a rank that is gone does not hold up virtual time, nor the start of a step", "[emulated][runtime]") {
+  VirtualClock virtualClock;
+  Cluster cluster = quietCluster(3, 1);
+  runtime::CommunicatorOptions options;
+  options.transport = "emulated+shm";
+  options.profile = *emitProfile(cluster, packed(cluster));
+  options.deadline = 20;
+  Ranks job(3, options);
+  REQUIRE(job.failed() == "");
+  CHECK(job.run([&](int rank, braid_comm *world) -> std::string {
+    int32_t members[] = {0, 1};
+    braid_comm *pair = nullptr;
+    if (rank == 2) { // as at the end of its process
+      world->comm->relatives()->farewell();
+      return "";
+    }
+    if (braid_comm_subset(world, members, 2, &pair))
+      return braid_last_error();
+    for (uint64_t step = 0; step < 3; ++step) {
+      int32_t mine = 1, sum = 0;
+      braid_buffer buffer = {&mine, &sum, 1, 1};
+      braid_op_options asked = {};
+      asked.size = sizeof asked;
+      asked.collective = BRAID_ALL_REDUCE;
+      asked.type = BRAID_I32;
+      asked.tensors = 1;
+      asked.buffers = &buffer;
+      braid_op *op = nullptr;
+      if (braid_step(pair, 0, step, nullptr) || braid_op_plan(pair, &asked, &op) || braid_op_start(op) ||
+          braid_op_wait(op) || braid_op_destroy(op))
+        return braid_last_error();
+      if (sum != 2)
+        return "wrong sum";
+    }
+    return braid_comm_destroy(pair) ? braid_last_error() : "";
+  }) == "");
 }
 
 TEST_CASE("the runtime's operations go on while a rank computes, on either clock", "[emulated][runtime]") {

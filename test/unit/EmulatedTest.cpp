@@ -23,7 +23,7 @@ std::vector<double> excesses(const EmulatedProfile &profile, int count, uint64_t
     for (int i = 0; i < count; ++i) {
       transport.clock()->align();
       double begin = transport.clock()->now();
-      transport.mark(0, 0, uint64_t(i));
+      transport.mark(1, 0, {0, uint64_t(i), 0});
       if (rank == 0) {
         transport.offer(1, 0, nullptr, bytes);
         continue;
@@ -124,7 +124,7 @@ TEST_CASE("a spike is drawn per node and operation, not per message", "[emulated
       transport.clock()->align();
       double begin = transport.clock()->now();
       if (i % messages == 0)
-        transport.mark(0, 0, uint64_t(i / messages));
+        transport.mark(1, 0, {0, uint64_t(i / messages), 0});
       Message message;
       if (rank == 0)
         transport.offer(1, 0, nullptr, 0);

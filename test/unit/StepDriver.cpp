@@ -25,7 +25,8 @@ void StepDriver::begin(uint64_t step, uint64_t operation) {
     lane.busyUntil = 0;
     lane.finished = lane.steps.empty();
     unfinished += !lane.finished;
-    transport.mark(firstLane + int(channel), step, operation);
+    for (int peer : group)
+      transport.mark(peer, firstLane + int(channel), {step, operation, uint32_t(firstLane) + uint32_t(channel)});
   }
   if (data)
     own.assign(data, data + size_t(program.chunks) * chunkBytes / sizeof(float));

@@ -71,6 +71,8 @@ TEST_CASE("addresses", "[store]") {
     INFO(bad);
     CHECK_THAT(parseAddress(bad, address).text, Contains("expected host:port, got"));
   }
+  // A port that the system chooses would be known to nobody else.
+  CHECK_THAT(parseAddress("host:0", address).text, Contains("expected a port from 1 to 65535, got \"host:0\""));
 }
 
 TEST_CASE("keys: set, get, add, remove, wait", "[store]") {
@@ -225,6 +227,61 @@ TEST_CASE("ranks that disagree are told so", "[store]") {
   } else {
     CHECK(waiting.get().status == BRAID_MISMATCH);
   }
+}
+
+TEST_CASE("ranks that wait for each other at different meetings are told so at once", "[store]") {
+  struct Case {
+    std::vector<std::pair<std::string, std::vector<int>>> meetings; ///< of ranks 0, 1, ...
+    std::vector<std::string> words;
+    bool late; ///< the last rank comes when the others know
+  };
+  for (const Case &one : std::vector<Case>{
+           {{{"a", {0, 1, 2}}, {"b", {0, 1, 3}}, {"a", {0, 1, 2}}},
+            {"expected the same members on all ranks", "ranks 0, 1, 2 on rank 0", "ranks 0, 1, 3 on rank 1"},
+            true},
+           {{{"a", {0, 1}}, {"b", {1, 2}}, {"c", {2, 0}}},
+            {"ranks 0, 1 on rank 0", "ranks 1, 2 on rank 1", "ranks 2, 0 on rank 2", "wait for each other"},
+            false},
+           {{{"a", {0, 1}}, {"b", {0, 1}}},
+            {"expected meetings in the same order on all ranks", "\"a\" on rank 0", "\"b\" on rank 1"},
+            false}}) {
+    Served store(4);
+    std::vector<std::unique_ptr<StoreClient>> clients;
+    std::vector<std::future<Outcome>> outcomes;
+    for (size_t rank = 0; rank < one.meetings.size(); ++rank)
+      clients.push_back(store.client(int(rank)));
+    for (size_t rank = 0; rank < one.meetings.size(); ++rank) {
+      if (one.late && rank + 1 == one.meetings.size())
+        for (std::future<Outcome> &outcome : outcomes)
+          outcome.wait();
+      outcomes.push_back(std::async(std::launch::async, [&, rank] {
+        std::vector<std::string> all;
+        return clients[rank]->gather(one.meetings[rank].first, one.meetings[rank].second, "", all, 60);
+      }));
+    }
+    auto begun = std::chrono::steady_clock::now();
+    for (std::future<Outcome> &future : outcomes) {
+      Outcome outcome = future.get();
+      CHECK(outcome.status == BRAID_MISMATCH);
+      for (const std::string &words : one.words)
+        CHECK_THAT(outcome.text, Contains(words));
+    }
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(20));
+  }
+  // Who waits for one that waits for a third is only early.
+  Served store(3);
+  auto a = store.client(0), b = store.client(1), c = store.client(2);
+  auto meet = [](StoreClient &client, const char *key, std::vector<int> members) {
+    return std::async(std::launch::async, [&client, key, members] {
+      std::vector<std::string> all;
+      return client.gather(key, members, "", all, 20).text;
+    });
+  };
+  auto early = meet(*a, "01", {0, 1}), middle = meet(*b, "12", {1, 2}), last = meet(*c, "12", {1, 2});
+  CHECK(middle.get() + last.get() == "");
+  CHECK(meet(*b, "01", {0, 1}).get() + early.get() == "");
+  std::vector<std::string> all;
+  CHECK_THAT(a->gather("x", {0, 7}, "", all, 20).text, Contains("expected ranks below 3, got 7"));
 }
 
 TEST_CASE("strangers are refused and the job goes on", "[store]") {

@@ -205,7 +205,7 @@ public:
   const char *name() const override { return "nothing"; }
   void *allocate(size_t) override { return nullptr; }
   void release(void *) override {}
-  bool offer(int, int, const void *, size_t) override { return true; }
+  bool offer(int, int, const void *, size_t, uint16_t) override { return true; }
   uint64_t accepted(int, int) override { return ~0ull; }
   bool peek(int, int, Message &) override { return true; }
   void accept(int, int) override {}

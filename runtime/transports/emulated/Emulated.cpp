@@ -26,6 +26,13 @@ EmulatedTransport::EmulatedTransport(std::shared_ptr<Emulation> emulation, std::
 /// The seat first: while the inner transport says farewell, this rank does not hold time up.
 EmulatedTransport::~EmulatedTransport() { seat.reset(); }
 
+void EmulatedTransport::leave() {
+  pump(); // what the machine could not take yet
+  emulation->gone(rank);
+  emulation->stopPacer(); // the end of the process would stop it anywhere, also where it holds what others need
+  inner->leave();
+}
+
 void EmulatedSeat::setJob(uint64_t number) {
   job = number;
   for (int of = 0; of < 2; ++of)
@@ -44,7 +51,13 @@ std::string EmulatedTransport::description() const {
 
 //===- draws ----------------------------------------------------------------------------------------------------===//
 
-void EmulatedTransport::mark(int lane, uint64_t step, uint64_t operation) { places[lane] = {step, operation, 0}; }
+/// Communicators have places of their own; the first one's are as they come.
+void EmulatedTransport::mark(int peer, int lane, const MessagePlace &place) {
+  PeerLane &here = at(peer, lane);
+  here.place = place;
+  here.place.operation |= uint64_t(communicator) << 52;
+  sent[place.number] = 0;
+}
 
 EmulatedTransport::Recent &EmulatedTransport::recent(uint64_t step, uint64_t operation) {
   for (Recent &one : operations)
@@ -58,23 +71,22 @@ EmulatedTransport::Recent &EmulatedTransport::recent(uint64_t step, uint64_t ope
   return made;
 }
 
-double EmulatedTransport::excess(int target, int lane) {
+double EmulatedTransport::excess(int target, PeerLane &here) {
   const EmulatedProfile &profile = emulation->profile;
   bool crosses = profile.crossesHosts(rank, target);
   int of = int(crosses ? LinkClass::Inter : LinkClass::Intra);
   const draws::Noise &noise = profile.noise[of];
-  LanePlace &here = places[lane];
   draws::Place place;
   place.seed = emulation->options.seed;
   place.job = seat->job;
-  place.step = here.step;
-  place.operation = here.operation;
+  place.step = here.place.step;
+  place.operation = here.place.operation;
   place.where = uint64_t(profile.device[rank]) << 32 | uint64_t(profile.device[target]);
-  place.message = uint64_t(lane) << 32 | here.sent++;
+  place.message = uint64_t(here.place.number) << 32 | sent[here.place.number]++;
   double time = draws::messageExcess(noise, profile.latency(rank, target) * seat->factor[of], place);
-  bool &sent = recent(here.step, here.operation).sent[of];
-  if (!sent) {
-    sent = true;
+  bool &begun = recent(here.place.step, here.place.operation).sent[of];
+  if (!begun) {
+    begun = true;
     place.where = uint64_t(profile.host[rank]) << 1 | uint64_t(crosses);
     place.message = 0;
     time += draws::operationSpike(noise, 1, place);
@@ -90,7 +102,7 @@ LaneState *EmulatedTransport::outgoing(int peer, int lane, PeerLane &here) {
   return here.out;
 }
 
-bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes) {
+bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes, uint16_t note) {
   PeerLane &here = at(peer, lane);
   LaneState *out = outgoing(peer, lane, here);
   ++here.pieces;
@@ -98,10 +110,10 @@ bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes
   bool whole = !here.joins;
   here.joins = false;
   if (!out || (whole && !emulation->send({out,
-                                          lane,
+                                          int(here.place.number),
                                           here.pieces,
                                           here.piecesBytes,
-                                          excess(members[size_t(peer)], lane),
+                                          excess(members[size_t(peer)], here),
                                           {seat->factor[0], seat->factor[1]},
                                           seat->job}))) {
     own = {Fault::System, -1,
@@ -116,16 +128,14 @@ bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes
     here.piecesBytes = 0;
   }
   // The fabric's queues have no end; what the machine's cannot take yet follows when it can.
-  if (full.count({peer, lane}))
-    keep(peer, lane, data, bytes);
-  else if (!inner->offer(peer, lane, data, bytes))
-    keep(peer, lane, data, bytes);
+  if (full.count({peer, lane}) || !inner->offer(peer, lane, data, bytes, note))
+    keep(peer, lane, data, bytes, note);
   return true;
 }
 
-void EmulatedTransport::keep(int peer, int lane, const void *data, size_t bytes) {
+void EmulatedTransport::keep(int peer, int lane, const void *data, size_t bytes, uint16_t note) {
   std::deque<Waiting> &queue = full[{peer, lane}]; // whose strings stay where they are
-  queue.push_back({data, bytes, {}});
+  queue.push_back({data, bytes, note, {}});
   if (!inner->reachable(data, bytes)) {
     queue.back().copy.assign(static_cast<const char *>(data), bytes);
     queue.back().data = queue.back().copy.data();
@@ -137,8 +147,8 @@ bool EmulatedTransport::pump() {
   inner->progress();
   for (auto next = full.begin(); next != full.end();) {
     std::deque<Waiting> &queue = next->second;
-    while (!queue.empty() &&
-           inner->offer(next->first.first, next->first.second, queue.front().data, queue.front().bytes))
+    while (!queue.empty() && inner->offer(next->first.first, next->first.second, queue.front().data,
+                                          queue.front().bytes, queue.front().note))
       queue.pop_front();
     next = queue.empty() ? full.erase(next) : std::next(next);
   }
@@ -236,8 +246,11 @@ void EmulatedTransport::align() {
 }
 
 Fault EmulatedTransport::fault() {
-  if (Fault broken = inner->fault())
+  if (Fault broken = inner->fault()) {
+    if (broken.kind == Fault::PeerDied && broken.peer >= 0) // else it would hold up the time of the survivors
+      emulation->gone(members[size_t(broken.peer)]);
     return broken;
+  }
   if (!own && emulation->stuck())
     own = {Fault::System, -1, "emulated fabric: every rank is blocked and no message is under way"};
   return own;

@@ -25,7 +25,7 @@ struct EmulatedSeat {
   EmulatedSeat(std::shared_ptr<Emulation> emulation, int rank) : emulation(std::move(emulation)), rank(rank) {
     setJob(0);
   }
-  ~EmulatedSeat() { emulation->leave(rank); }
+  ~EmulatedSeat() { emulation->gone(rank); }
   EmulatedSeat(const EmulatedSeat &) = delete;
   const std::shared_ptr<Emulation> emulation;
   const int rank;
@@ -53,12 +53,13 @@ public:
   const char *name() const override { return "emulated"; }
   void *allocate(size_t bytes) override { return inner->allocate(bytes); }
   void release(void *memory) override { inner->release(memory); }
-  bool offer(int peer, int lane, const void *data, size_t bytes) override;
+  bool offer(int peer, int lane, const void *data, size_t bytes, uint16_t note = 0) override;
   void join(int peer, int lane) override { at(peer, lane).joins = true; }
   uint64_t accepted(int peer, int lane) override;
   bool peek(int peer, int lane, Message &message) override;
   void accept(int peer, int lane) override;
   bool left(int peer, int lane) override;
+  void leave() override;
   void progress() override;
   void idle(unsigned spins) override;
   bool park(bool prepare) override;
@@ -68,7 +69,7 @@ public:
   TransportCounters counters() const override { return inner->counters(); }
   Clock *clock() override { return this; }
   std::vector<int> hosts() const override;
-  void mark(int lane, uint64_t step, uint64_t operation) override;
+  void mark(int peer, int lane, const MessagePlace &place) override;
 
 private:
   // Clock
@@ -79,13 +80,9 @@ private:
   double launched() override { return emulation->now() + emulation->profile.launch; }
   double reduced(size_t bytes) override { return emulation->reduced(rank, double(bytes)); }
   void align() override;
-  void leave() override { emulation->leave(rank); }
-  void enter() override { emulation->enter(rank); }
+  void stepOut() override { emulation->leave(rank); }
+  void stepIn() override { emulation->enter(rank); }
 
-  /// Where the messages of a lane stand among the draws.
-  struct LanePlace {
-    uint64_t step = 0, operation = 0, sent = 0;
-  };
   /// An operation in which this rank's first message of each class may still be to come.
   struct Recent {
     uint64_t job = ~0ull, step = ~0ull, operation = ~0ull;
@@ -93,6 +90,7 @@ private:
   };
   struct PeerLane {
     uint64_t offered = 0, taken = 0;
+    MessagePlace place; ///< of the messages to the peer
     bool joins = false; ///< the next one is not the last of its message
     int pieces = 0;     ///< offered, of a message that is not whole yet
     double piecesBytes = 0;
@@ -101,11 +99,12 @@ private:
   struct Waiting {
     const void *data;
     size_t bytes;
+    uint16_t note;
     std::string copy; ///< of data that the inner transport would copy too
   };
-  void keep(int peer, int lane, const void *data, size_t bytes);
+  void keep(int peer, int lane, const void *data, size_t bytes, uint16_t note);
 
-  double excess(int target, int lane);
+  double excess(int target, PeerLane &here);
   Recent &recent(uint64_t step, uint64_t operation);
   PeerLane &at(int peer, int lane) { return peers[uint64_t(peer) << 32 | uint32_t(lane)]; }
   LaneState *outgoing(int peer, int lane, PeerLane &here);
@@ -118,8 +117,8 @@ private:
   const std::vector<int> members; ///< peer -> rank of the emulation
   const int rank;                 ///< of the emulation
   const int communicator;
-  std::unordered_map<int, LanePlace> places; ///< of each lane
   std::unordered_map<uint64_t, PeerLane> peers;
+  std::unordered_map<uint32_t, uint32_t> sent; ///< messages at the place of a lane, by its number, to all peers
   std::map<std::pair<int, int>, std::deque<Waiting>>
       full; ///< (peer, lane) whose inner queue was full: what waits for it
   static constexpr size_t remembered = 32;

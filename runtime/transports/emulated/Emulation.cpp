@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <new>
+#include <utility>
 
 namespace braid::runtime {
 
@@ -121,7 +122,9 @@ void Emulation::startPacer() {
     pacer = std::thread([this] { pace(); });
 }
 
-Emulation::~Emulation() {
+Emulation::~Emulation() { stopPacer(); }
+
+void Emulation::stopPacer() {
   over = true;
   if (pacer.joinable()) {
     ++header->pacer;
@@ -153,8 +156,8 @@ void Emulation::push(double time, int rank, Event::Kind kind, int64_t index) {
 }
 
 LaneState *Emulation::lane(int source, int target, int communicator, int number, bool make) {
-  uint64_t key =
-      uint64_t(source * profile.ranks + target + 1) << 44 | uint64_t(communicator & 0xfff) << 32 | uint32_t(number);
+  uint64_t key = uint64_t(source * profile.ranks + target + 1) << 44 |
+                 uint64_t(communicator & mostCommunicators) << 32 | uint32_t(number);
   uint64_t mask = uint64_t(options.lanes) - 1, at = draws::mix(0, key) & mask;
   auto find = [&] {
     for (int64_t probes = 0; probes < options.lanes; ++probes, at = (at + 1) & mask) {
@@ -310,7 +313,8 @@ bool Emulation::showAccepted() {
     if (ranks[rank].wantsAccepted) {
       ranks[rank].wantsAccepted = false;
       wake(rank);
-      return true;
+      if (header->running > 0) // not one that is gone
+        return true;
     }
   }
   return false;
@@ -322,8 +326,8 @@ void Emulation::advance() {
     if (showAccepted())
       return;
     if (header->queued == 0) {
-      if (header->outside > 0 || header->stuck)
-        return; // they may come back and send something
+      if (header->outside > 0 || header->gone > 0 || header->stuck)
+        return; // they may come back and send something; who waits for one that is gone hears that from its transport
       header->stuck = 1;
       for (int rank = 0; rank < profile.ranks; ++rank)
         wake(rank);
@@ -339,7 +343,7 @@ void Emulation::advance() {
 void Emulation::block(int number, const Pump &pump) {
   RankState &rank = ranks[number];
   Locked lock(*this);
-  if (rank.signalled || header->stuck) {
+  if (rank.signalled || header->stuck || rank.state == RankState::Gone) {
     rank.signalled = false;
     return;
   }
@@ -435,14 +439,10 @@ void Emulation::align(int number, const Pump &pump) {
   {
     Locked lock(*this);
     mine = header->alignments;
-    if (++header->aligned == profile.ranks) {
-      header->aligned = 0;
-      ++header->alignments;
-      for (int rank = 0; rank < profile.ranks; ++rank)
-        if (rank != number)
-          wake(rank);
+    ++header->aligned;
+    ranks[number].aligning = true;
+    if (alignAll(number))
       return;
-    }
   }
   while (true) {
     {
@@ -456,13 +456,31 @@ void Emulation::align(int number, const Pump &pump) {
       given = most < 0;
       return most;
     });
-    if (given)
+    if (given) {
+      Locked lock(*this);
+      header->aligned -= ranks[number].aligning;
+      ranks[number].aligning = false;
       return;
+    }
   }
+}
+
+/// If all ranks that are still there wait in align(), lets them go on.
+bool Emulation::alignAll(int caller) {
+  if (header->aligned == 0 || header->aligned < profile.ranks - header->gone)
+    return false;
+  header->aligned = 0;
+  ++header->alignments;
+  for (int rank = 0; rank < profile.ranks; ++rank)
+    if (std::exchange(ranks[rank].aligning, false) && rank != caller)
+      wake(rank);
+  return true;
 }
 
 void Emulation::leave(int number) {
   Locked lock(*this);
+  if (ranks[number].state == RankState::Gone)
+    return;
   ranks[number].state = RankState::Outside;
   ++header->outside;
   --header->running;
@@ -470,8 +488,26 @@ void Emulation::leave(int number) {
     advance();
 }
 
+void Emulation::gone(int number) {
+  Locked lock(*this);
+  RankState &rank = ranks[number];
+  if (rank.state == RankState::Gone)
+    return;
+  header->outside -= rank.state == RankState::Outside;
+  header->running -= rank.state == RankState::Running;
+  header->aligned -= rank.aligning;
+  rank.aligning = false;
+  rank.state = RankState::Gone;
+  ++header->gone;
+  alignAll(number);
+  if (isVirtual() && header->running == 0)
+    advance();
+}
+
 void Emulation::enter(int number) {
   Locked lock(*this);
+  if (ranks[number].state == RankState::Gone)
+    return;
   ranks[number].state = RankState::Running;
   --header->outside;
   ++header->running;

@@ -62,7 +62,8 @@ public:
     uint64_t job;
   };
   bool send(const Departure &departure);
-  /// Numbers of communicators, so that their lanes are apart.
+  /// Numbers of communicators, so that their lanes are apart; the first one's is 0.
+  static constexpr int mostCommunicators = 0xfff;
   int newCommunicator() { return header->communicators++; }
   /// The lane; `make`: also one that was not used yet, else null. Null too when there are too many.
   LaneState *lane(int source, int target, int communicator, int lane, bool make);
@@ -88,6 +89,9 @@ public:
   void align(int rank, const Pump &pump);
   void leave(int rank);
   void enter(int rank);
+  /// The rank will not come back: it has left, or its process has died. Anybody may say so, more than once.
+  void gone(int rank);
+  void stopPacer();
   bool stuck() const { return header->stuck.load(std::memory_order_relaxed) != 0; }
 
 private:
@@ -106,6 +110,7 @@ private:
   void enterLink(int64_t index, double time);
   void advance();
   bool showAccepted();
+  bool alignAll(int caller);
   void wake(int rank);
 
   Parker &parker;

@@ -12,6 +12,7 @@ namespace {
 class FiberExchange : public Exchange {
 public:
   struct Table {
+    std::vector<int> members;
     std::map<int, std::string> given;
     size_t read = 0;
   };
@@ -27,10 +28,11 @@ public:
   Outcome allgather(const std::string &key, const std::vector<int> &members, const std::string &mine, double,
                     std::vector<std::string> &all) override {
     Table &table = (*tables)[key];
+    table.members = members;
     table.given[me] = mine;
     while (table.given.size() < members.size()) {
       if (!fibers.othersReady()) // they wait for this one, or have ended
-        return {BRAID_TIMEOUT, "exchange of '" + key + "': the other ranks do not come"};
+        return {BRAID_TIMEOUT, "exchange of '" + key + "': the other ranks do not come; " + whoWaits()};
       fibers.yield();
     }
     all.clear();
@@ -42,6 +44,21 @@ public:
   }
 
 private:
+  /// "rank 0 waits among ranks 0, 1; rank 1 waits among ranks 1, 2".
+  std::string whoWaits() const {
+    std::string text;
+    for (const auto &[key, table] : *tables) {
+      if (table.given.size() == table.members.size())
+        continue;
+      for (const auto &[rank, value] : table.given) {
+        text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank) + " waits among ranks ";
+        for (size_t i = 0; i < table.members.size(); ++i)
+          text += (i ? ", " : "") + std::to_string(table.members[i]);
+      }
+    }
+    return text;
+  }
+
   std::shared_ptr<Tables> tables;
   Fibers &fibers;
   int me, count;

@@ -1,8 +1,10 @@
 //===- InProcess.cpp - pointers in queues -----------------------------------------------------------------------===//
 #include "transports/emulated/InProcess.h"
 #include "core/Transports.h"
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <sched.h>
 #include <unistd.h>
@@ -27,13 +29,14 @@ struct Mailbox {
 };
 
 struct Office {
-  Office(int ranks, int lanes, bool data) : lanes(lanes), data(data), boxes(size_t(ranks)) {
+  Office(int ranks, int lanes, bool data) : lanes(lanes), data(data), boxes(size_t(ranks)), left(size_t(ranks)) {
     for (Mailbox &box : boxes)
       box.queues.resize(size_t(ranks) * size_t(lanes));
   }
   const int lanes;
   const bool data;
-  std::vector<Mailbox> boxes; ///< of each rank
+  std::vector<Mailbox> boxes;          ///< of each rank
+  std::vector<std::atomic<bool>> left; ///< in good order
   std::mutex mutex;
   Fault broken; ///< by its peer
 };
@@ -41,16 +44,17 @@ struct Office {
 class InProcess : public Transport {
 public:
   InProcess(std::shared_ptr<Office> office, int rank) : office(std::move(office)), rank(rank) {}
+  ~InProcess() override { leave(); }
 
   const char *name() const override { return office->data ? "in-process" : "sizes"; }
   bool carriesData() const override { return office->data; }
   void *allocate(size_t bytes) override { return std::malloc(bytes ? bytes : 1); }
   void release(void *memory) override { std::free(memory); }
 
-  bool offer(int peer, int lane, const void *data, size_t bytes) override {
+  bool offer(int peer, int lane, const void *data, size_t bytes, uint16_t note) override {
     Mailbox &box = office->boxes[size_t(peer)];
     std::lock_guard<std::mutex> lock(box.mutex);
-    queue(box, rank, lane).messages.push_back({data, bytes});
+    queue(box, rank, lane).messages.push_back({data, bytes, note});
     ++counted.messages;
     counted.bytes += bytes;
     return true;
@@ -79,6 +83,12 @@ public:
     }
     ++from.accepted;
   }
+
+  bool left(int peer, int lane) override {
+    Message message;
+    return office->left[size_t(peer)].load(std::memory_order_acquire) && !peek(peer, lane, message);
+  }
+  void leave() override { office->left[size_t(rank)].store(true, std::memory_order_release); }
 
   void progress() override {}
   void idle(unsigned) override { sched_yield(); }
@@ -114,24 +124,38 @@ std::vector<std::unique_ptr<Transport>> inProcessTransports(int ranks, int lanes
 }
 
 Outcome makeInProcessTransport(const TransportContext &context, bool data, std::unique_ptr<Transport> &transport) {
-  // The first rank makes the office and tells the others where it is; they meet again once all have a part in it.
+  // The first rank makes the office and tells the others its number; they meet again once all have a part in it.
+  static std::mutex mutex;
+  static std::map<uint64_t, std::shared_ptr<Office>> offices; // those that are being opened
+  static uint64_t opened = 0;
   std::shared_ptr<Office> office;
-  std::string mine = std::to_string(getpid());
+  std::string mine;
+  uint64_t number = 0;
   if (context.me == 0) {
     office = std::make_shared<Office>(context.size(), allLanes, data);
-    mine += " " + std::to_string(reinterpret_cast<uintptr_t>(&office));
+    std::lock_guard<std::mutex> lock(mutex);
+    offices[number = opened++] = office;
+    mine = std::to_string(getpid()) + " " + std::to_string(number);
   }
   std::vector<std::string> all;
   Outcome met = context.exchange.allgather(context.key + "/in-process", context.members, mine, context.deadline, all);
-  if (!met)
-    return met;
-  unsigned long long process = 0, address = 0;
-  std::sscanf(all[0].c_str(), "%llu %llu", &process, &address);
-  if (process != static_cast<unsigned long long>(getpid()))
-    return {BRAID_INVALID, "transport 'in-process': expected all ranks in one process, got several"};
-  if (context.me != 0)
-    office = *reinterpret_cast<std::shared_ptr<Office> *>(uintptr_t(address));
-  met = context.exchange.barrier(context.key + "/in-process-open", context.members, context.deadline);
+  Outcome mineFound;
+  if (met && context.me != 0) {
+    unsigned long long process = 0, theirs = 0;
+    std::sscanf(all[0].c_str(), "%llu %llu", &process, &theirs);
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = offices.find(theirs);
+    if (process != static_cast<unsigned long long>(getpid()) || found == offices.end())
+      mineFound = {BRAID_INVALID, "transport 'in-process': expected all ranks in one process, got several"};
+    else
+      office = found->second;
+  }
+  if (met)
+    met = context.exchange.agree(context.key + "/in-process-open", context.members, mineFound, context.deadline);
+  if (context.me == 0) {
+    std::lock_guard<std::mutex> lock(mutex);
+    offices.erase(number);
+  }
   if (met)
     transport = std::make_unique<InProcess>(std::move(office), context.me);
   return met;

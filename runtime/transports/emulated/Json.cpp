@@ -136,9 +136,9 @@ std::string Json::read(const std::string &path, Json &result) {
   if (!file)
     return path + ": " + std::strerror(errno);
   std::string text;
-  char buffer[65536];
-  while (size_t got = std::fread(buffer, 1, sizeof buffer, file))
-    text.append(buffer, got);
+  std::vector<char> buffer(64 << 10); // not on the stack, which may be as small (ulimit -s)
+  while (size_t got = std::fread(buffer.data(), 1, buffer.size(), file))
+    text.append(buffer.data(), got);
   bool broken = std::ferror(file);
   std::fclose(file);
   if (broken)

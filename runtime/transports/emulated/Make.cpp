@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <mutex>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace braid::runtime {
@@ -64,6 +65,26 @@ Outcome readSettings(const TransportContext &context, EmulatedProfile &profile, 
   return {};
 }
 
+/// Maps the region that rank 0 has told of. `own`: this is rank 0, whose file it is.
+Outcome openRegion(const std::string &told, bool own, Region &region) {
+  int process = 0, file = -1;
+  if (std::sscanf(told.c_str(), "%d %d", &process, &file) != 2 || process <= 0 || file < 0)
+    return {BRAID_MISMATCH, "emulated: expected process and descriptor of rank 0, got '" + told + "'"};
+  std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
+  if (!own)
+    region.file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct stat status = {};
+  if (region.file < 0 || fstat(region.file, &status) != 0)
+    return systemError(path);
+  if (size_t(status.st_size) != region.bytes)
+    return {BRAID_MISMATCH, "emulated: expected " + std::to_string(region.bytes) + " bytes to share, got " +
+                                std::to_string(status.st_size) + "; do the ranks have the same profile?"};
+  region.memory = mmap(nullptr, region.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region.file, 0);
+  if (region.memory == MAP_FAILED)
+    return systemError("mapping " + std::to_string(region.bytes) + " bytes");
+  return {};
+}
+
 /// All ranks of the job: maps one region.
 Outcome makeSeat(const TransportContext &context, std::shared_ptr<EmulatedSeat> &seat) {
   EmulatedProfile profile;
@@ -84,7 +105,7 @@ Outcome makeSeat(const TransportContext &context, std::shared_ptr<EmulatedSeat> 
     if (region->file < 0 || ftruncate(region->file, off_t(region->bytes)) != 0)
       problem = systemError("memory for " + std::to_string(region->bytes) + " bytes");
     else
-      mine = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(region->file);
+      mine = std::to_string(getpid()) + " " + std::to_string(region->file);
   }
   std::vector<std::string> all; // also on failure: the others wait for it
   Outcome met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
@@ -92,24 +113,18 @@ Outcome makeSeat(const TransportContext &context, std::shared_ptr<EmulatedSeat> 
     return problem ? met : problem;
   if (all[0].empty())
     return {BRAID_SYSTEM, "emulated: rank 0 has no memory to share"};
-  if (context.me != 0)
-    region->file = open(all[0].c_str(), O_RDWR | O_CLOEXEC);
-  if (region->file < 0)
-    return systemError(all[0]);
-  region->memory = mmap(nullptr, region->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->file, 0);
-  if (region->memory == MAP_FAILED)
-    return systemError("mapping " + std::to_string(region->bytes) + " bytes");
+  // Nobody's file is closed, or process over, before all have opened it; who can't lets nobody wait.
+  Outcome opened = context.exchange.agree(context.key + "/emulated-open", context.members,
+                                          openRegion(all[0], context.me == 0, *region), context.deadline);
+  if (!opened)
+    return opened;
   std::shared_ptr<Emulation> made = Emulation::attach(std::move(profile), options, region->memory, context.me == 0);
   // The mapping goes after the emulation.
   std::shared_ptr<Emulation> kept(made.get(), [made, region](Emulation *) mutable { made.reset(); });
   made.reset();
   seat = std::make_shared<EmulatedSeat>(std::move(kept), context.me);
   seat->setJob(job);
-  // Nobody's file is closed, or process over, before all have opened it.
-  Outcome opened = context.exchange.barrier(context.key + "/emulated-open", context.members, context.deadline);
-  if (!opened)
-    seat.reset();
-  return opened;
+  return {};
 }
 
 } // namespace
@@ -126,7 +141,7 @@ Outcome makeEmulatedTransport(const TransportContext &context, const std::string
   int communicator = 0;
   std::unique_ptr<Transport> inner;
   if (!seat) {
-    if (Outcome made = makeTransport(innerName, context, inner); !made)
+    if (Outcome made = makePlainTransport(innerName, context, inner); !made)
       return made;
     if (Outcome made = makeSeat(context, seat); !made)
       return made;
@@ -137,12 +152,15 @@ Outcome makeEmulatedTransport(const TransportContext &context, const std::string
   } else { // the caller does not hold time up meanwhile (Communicator::subset)
     std::string mine = context.me == 0 ? std::to_string(1 + seat->emulation->newCommunicator()) : "";
     std::vector<std::string> all;
-    Outcome met = makeTransport(innerName, context, inner);
+    Outcome met = makePlainTransport(innerName, context, inner);
     if (met)
       met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
     if (!met)
       return met;
     communicator = std::atoi(all[0].c_str());
+    if (communicator < 1 || communicator > Emulation::mostCommunicators)
+      return {BRAID_UNSUPPORTED, "emulated: expected at most " + std::to_string(Emulation::mostCommunicators) +
+                                     " subsets in a job, got number " + all[0]};
   }
   auto made = std::make_unique<EmulatedTransport>(std::move(seat), std::move(inner), context.members, communicator);
   if (context.me == 0 && communicator == 0 && !made->clock()->isVirtual())

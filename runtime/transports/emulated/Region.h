@@ -60,10 +60,11 @@ struct LaneState {
 
 struct RankState {
   static constexpr int timers = 8;
-  enum State : int32_t { Running, Blocked, Outside };
+  enum State : int32_t { Running, Blocked, Outside, Gone };
   std::atomic<uint32_t> word{0}; ///< changes when the rank is woken
   State state = Running;
   bool signalled = false;                 ///< something happened since it last returned from blocking
+  bool aligning = false;                  ///< it waits in align()
   bool watched = false;                   ///< a thread of it sleeps on the word without being its blocked rank
   int32_t newly = 0;                      ///< 1 + its first lane with something newly accepted; 0: none
   std::atomic<bool> wantsAccepted{false}; ///< it asked for messages that were not accepted yet
@@ -81,6 +82,7 @@ struct Header {
   int64_t origin = 0;                    ///< wall: nanoseconds of the monotonic clock
   int32_t running = 0;                   ///< ranks that are not blocked
   int32_t outside = 0;
+  int32_t gone = 0;    ///< ranks that have left for good, or died
   int32_t newly = 0;   ///< ranks with something newly accepted
   int32_t aligned = 0; ///< ranks that wait in align()
   uint32_t alignments = 0;

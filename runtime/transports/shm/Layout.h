@@ -30,7 +30,8 @@ struct alignas(line) Slot {
   std::atomic<uint64_t> sequence;
   uint64_t bytes;
   uint32_t extent; ///< index of the sender's extent; inlined: the bytes are here
-  uint32_t unused;
+  uint16_t note;   ///< the sender's
+  uint16_t unused;
   union {
     uint64_t offset; ///< in the extent
     unsigned char data[inlineBytes];
@@ -56,7 +57,7 @@ struct Control {
   alignas(line) char why[256];                  ///< of this rank's own abort, complete before any flag is set
   alignas(line) Extent extents[mostExtents];    ///< one that a message names is complete
 };
-constexpr uint64_t magic = 0x3174722d64696172; // layout version in the last digit
+constexpr uint64_t magic = 0x3274722d64696172; // layout version in the first byte
 
 constexpr size_t roundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 constexpr size_t queuesAt = roundUp(sizeof(Control), page);

@@ -124,7 +124,7 @@ std::string Segment::address() const {
 Outcome Segment::attach(const std::string &address, int ranks, std::shared_ptr<Mapping> &mapping, int &pid) {
   int fd = -1;
   unsigned long long token = 0;
-  if (std::sscanf(address.c_str(), "%d %d %llx", &pid, &fd, &token) != 3)
+  if (std::sscanf(address.c_str(), "%d %d %llx", &pid, &fd, &token) != 3 || pid <= 0 || fd < 0)
     return {BRAID_SYSTEM, "shared memory: expected an address of the same version, got '" + address + "'"};
   if (pid == int(getpid())) {
     std::lock_guard<std::mutex> lock(ownMutex);

@@ -70,8 +70,7 @@ class ShmTransport : public Transport {
 public:
   ShmTransport(const TransportContext &context) : me(context.me), ranks(context.size()), lane(shm::lanes) {}
   ~ShmTransport() override {
-    if (segment)
-      segment->memory().control().closed.store(1, std::memory_order_release);
+    leave();
     for (int fd : pidfds)
       if (fd >= 0)
         ::close(fd);
@@ -86,7 +85,7 @@ public:
     Outcome done = context.exchange.allgather(context.key + "/shm", context.members, own ? segment->address() : "",
                                               context.deadline, addresses);
     if (own && done)
-      own = attach(addresses);
+      own = attach(context, addresses);
     // Nobody leaves before all have attached: a descriptor in /proc is gone with its process.
     return done  ? context.exchange.agree(context.key + "/shm/attached", context.members, own, context.deadline)
            : own ? done
@@ -104,7 +103,7 @@ public:
     return bytes == 0 || segment->find(data, bytes, extent, offset);
   }
 
-  bool offer(int peer, int laneIndex, const void *data, size_t bytes) override {
+  bool offer(int peer, int laneIndex, const void *data, size_t bytes, uint16_t note) override {
     SendState &state = stateOf(laneIndex).send[peer];
     Queue &queue = peers[peer]->queue(laneIndex, me);
     uint64_t taken = queue.accepted.load(std::memory_order_acquire);
@@ -133,6 +132,7 @@ public:
       slot.offset = offset;
     }
     slot.bytes = bytes;
+    slot.note = note;
     ++count.messages;
     count.bytes += bytes;
     // An exchange, not a store: it must be seen before we look whether the peer sleeps.
@@ -159,6 +159,7 @@ public:
     if (slot.sequence.load(std::memory_order_acquire) != next + 1)
       return false;
     message.bytes = slot.bytes;
+    message.note = slot.note;
     if (slot.extent == Slot::inlined) {
       message.data = slot.data;
       return true;
@@ -181,6 +182,11 @@ public:
   bool left(int peer, int laneIndex) override {
     Message message;
     return peers[peer]->control().closed.load(std::memory_order_acquire) && !peek(peer, laneIndex, message);
+  }
+
+  void leave() override {
+    if (segment)
+      segment->memory().control().closed.store(1, std::memory_order_release);
   }
 
   void progress() override {}
@@ -253,7 +259,7 @@ public:
   TransportCounters counters() const override { return count; }
 
 private:
-  Outcome attach(const std::vector<std::string> &addresses) {
+  Outcome attach(const TransportContext &context, const std::vector<std::string> &addresses) {
     peers.resize(ranks);
     pidfds.assign(ranks, -1);
     epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -267,7 +273,7 @@ private:
       if (done && pid != int(getpid()))
         done = watch(peer, pid);
       if (!done)
-        return {done.status, "rank " + std::to_string(peer) + ": " + done.text};
+        return {done.status, "rank " + std::to_string(context.members[size_t(peer)]) + ": " + done.text};
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #define BRAID_RUNTIME_TRANSPORTS_TCP_BUFFERS_H
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct Buffer {
   char *data = nullptr;
   size_t bytes = 0; ///< of the message
   size_t room = 0;
+  uint16_t note = 0; ///< of the message
 };
 
 /// Sizes are powers of two; fresh pages cost more than the copy into them, so buffers are kept.

@@ -35,15 +35,16 @@ void Connection::end(State state, std::string reason) {
   why = std::move(reason);
 }
 
-void Connection::queue(Frame::Kind kind, int number, uint64_t value, const char *data, size_t bytes) {
+void Connection::queue(Frame::Kind kind, int number, uint64_t value, const char *data, size_t bytes, uint16_t note) {
   Frame head;
   head.kind = kind;
-  head.lane = static_cast<uint32_t>(number);
+  head.lane = static_cast<uint16_t>(number);
+  head.note = note;
   head.value = value;
   out.push_back({head, data, bytes});
 }
 
-bool Connection::offer(int number, const void *data, size_t bytes) {
+bool Connection::offer(int number, const void *data, size_t bytes, uint16_t note) {
   Lane &one = at(number);
   if (now != Open || mute || one.offered - one.credited >= window ||
       (one.offered != one.credited && one.outstanding >= windowBytes)) {
@@ -57,7 +58,7 @@ bool Connection::offer(int number, const void *data, size_t bytes) {
   counters.bytes += bytes;
   // Credits that wait go with it, in the same call.
   bool first = out.empty() || (sent == 0 && out.front().frame.kind == Frame::Credit);
-  queue(Frame::Data, number, bytes, static_cast<const char *>(data), bytes);
+  queue(Frame::Data, number, bytes, static_cast<const char *>(data), bytes, note);
   if (first)
     send();
   return true;
@@ -71,7 +72,7 @@ bool Connection::peek(int number, Message &message) {
     wanted = true;
     return false;
   }
-  message = {one.landed.front().data, one.landed.front().bytes};
+  message = {one.landed.front().data, one.landed.front().bytes, one.landed.front().note};
   return true;
 }
 
@@ -124,7 +125,7 @@ void Connection::send() {
     while (!out.empty() && sent >= sizeof(Frame) + out.front().bytes) {
       sent -= sizeof(Frame) + out.front().bytes;
       if (out.front().frame.kind == Frame::Data)
-        ++at(static_cast<int>(out.front().frame.lane)).written;
+        ++at(out.front().frame.lane).written;
       out.pop_front();
     }
   }
@@ -133,9 +134,10 @@ void Connection::send() {
 bool Connection::header() {
   switch (frame.kind) {
   case Frame::Data:
-    if (frame.lane >= static_cast<uint32_t>(lanes))
+    if (frame.lane >= lanes)
       break;
     landing = pool.take(frame.value);
+    landing.note = frame.note;
     got = 0;
     inside = true;
     if (!landing.data)
@@ -149,9 +151,9 @@ bool Connection::header() {
     inside = true;
     return landing.data;
   case Frame::Credit: {
-    if (frame.lane >= static_cast<uint32_t>(lanes))
+    if (frame.lane >= lanes)
       break;
-    Lane &one = at(static_cast<int>(frame.lane));
+    Lane &one = at(frame.lane);
     if (frame.value > one.offered || frame.value < one.credited)
       break;
     for (; one.credited != frame.value; ++one.credited) {
@@ -172,7 +174,7 @@ bool Connection::header() {
 void Connection::arrived() {
   inside = false;
   if (frame.kind == Frame::Data) {
-    at(static_cast<int>(frame.lane)).landed.push_back(landing);
+    at(frame.lane).landed.push_back(landing);
     landing = Buffer();
     wanted = false;
     return;

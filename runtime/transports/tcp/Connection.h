@@ -17,7 +17,7 @@ public:
   Connection(Socket socket, BufferPool &pool, TransportCounters &counters);
   ~Connection();
 
-  bool offer(int lane, const void *data, size_t bytes);
+  bool offer(int lane, const void *data, size_t bytes, uint16_t note);
   uint64_t accepted(int lane); ///< messages whose bytes the kernel has taken
   bool peek(int lane, Message &message);
   void accept(int lane);
@@ -55,7 +55,8 @@ private:
     size_t bytes;
   };
   Lane &at(int lane);
-  void queue(Frame::Kind kind, int lane, uint64_t value, const char *data = nullptr, size_t bytes = 0);
+  void queue(Frame::Kind kind, int lane, uint64_t value, const char *data = nullptr, size_t bytes = 0,
+             uint16_t note = 0);
   void send();
   void receive();
   void parse();

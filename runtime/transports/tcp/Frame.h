@@ -21,7 +21,8 @@ struct Frame {
     Bye = 0x42520004     ///< the sender leaves in good order
   };
   uint32_t kind = Data;
-  uint32_t lane = 0;
+  uint16_t lane = 0;
+  uint16_t note = 0; ///< Data: the sender's
   uint64_t value = 0;
 };
 static_assert(sizeof(Frame) == 16, "as on the wire; both ends are little-endian, which the kind shows");

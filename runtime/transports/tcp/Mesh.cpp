@@ -117,12 +117,16 @@ Outcome connectMesh(const TransportContext &context, std::vector<Socket> &socket
   std::vector<Place> places(all.size());
   for (size_t i = 0; i != all.size(); ++i) {
     Reader reader(all[i]);
-    auto status = static_cast<braid_status>(reader.u8());
+    unsigned status = reader.u8();
     places[i].address.host = reader.string();
-    places[i].address.port = static_cast<uint16_t>(reader.u32());
+    uint32_t port = reader.u32();
+    places[i].address.port = static_cast<uint16_t>(port);
     places[i].random = reader.string();
-    if (status != BRAID_OK || !reader.complete())
-      return {status != BRAID_OK ? status : BRAID_SYSTEM,
+    if (!reader.complete() || status > BRAID_MISMATCH || (status == BRAID_OK && (port == 0 || port > 65535)))
+      return {BRAID_MISMATCH, rankName(context, static_cast<int>(i)) + ": expected the address where it listens, got " +
+                                  std::to_string(all[i].size()) + " other bytes"};
+    if (status != BRAID_OK)
+      return {static_cast<braid_status>(status),
               rankName(context, static_cast<int>(i)) + ": " + places[i].address.host};
   }
   sockets.clear();

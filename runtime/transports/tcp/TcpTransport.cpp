@@ -10,6 +10,7 @@
 #include <memory>
 #include <poll.h>
 #include <sched.h>
+#include <utility>
 
 namespace braid::runtime {
 namespace {
@@ -28,14 +29,14 @@ public:
     for (Socket &socket : sockets)
       peers.push_back(socket ? std::make_unique<Connection>(std::move(socket), pool, count) : nullptr);
   }
-  ~TcpTransport() override;
+  ~TcpTransport() override { leave(); }
 
   const char *name() const override { return "tcp"; }
   void *allocate(size_t bytes) override { return std::aligned_alloc(64, (bytes + 63) / 64 * 64 + (bytes ? 0 : 64)); }
   void release(void *memory) override { std::free(memory); }
 
-  bool offer(int peer, int lane, const void *data, size_t bytes) override {
-    return !first && peers[peer]->offer(lane, data, bytes);
+  bool offer(int peer, int lane, const void *data, size_t bytes, uint16_t note) override {
+    return !first && peers[peer]->offer(lane, data, bytes, note);
   }
   uint64_t accepted(int peer, int lane) override { return peers[peer]->accepted(lane); }
   bool peek(int peer, int lane, Message &message) override { return peers[peer]->peek(lane, message); }
@@ -45,6 +46,7 @@ public:
     return peers[peer]->state() == Connection::Left && !peek(peer, lane, message);
   }
 
+  void leave() override;
   void progress() override { progress(++rounds % lookAtAll == 0); }
   void idle(unsigned spins) override;
   Fault fault() override { return first; }
@@ -62,6 +64,7 @@ private:
   std::vector<std::unique_ptr<Connection>> peers; // null: this rank
   Fault first;
   unsigned rounds = 0;
+  bool gone = false;
 };
 
 void TcpTransport::judge(int peer) {
@@ -114,7 +117,9 @@ void TcpTransport::abort(const std::string &why) {
       peer->abort(why);
 }
 
-TcpTransport::~TcpTransport() {
+void TcpTransport::leave() {
+  if (std::exchange(gone, true))
+    return;
   // The farewell comes behind everything that was offered; who reads it knows that our end is none to worry about. Wait until
   // it has reached the peers' hosts: closing a connection with unread bytes would throw away what is under way.
   Deadline deadline(farewell);

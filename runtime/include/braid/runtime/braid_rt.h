@@ -97,7 +97,8 @@ typedef struct braid_comm_options {
   uint64_t seed;          /* emulated: of all draws */
   double deadline_s;      /* for live peers that are stuck; 0: 60 s */
   uint64_t job;           /* emulated: the job whose draws apply; 0: BRAID_EMULATED_JOB, else job 0 */
-  const char *clock;      /* emulated: "wall" or "virtual"; NULL: BRAID_EMULATED_CLOCK, else wall */
+  const char *clock;      /* emulated: "wall" or "virtual"; NULL: BRAID_EMULATED_CLOCK, else wall. An option that is
+                             "emulated" is an error with another transport */
 } braid_comm_options;
 
 /* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:

@@ -1,0 +1,20 @@
+//===- Farewell.h - the end of a process that destroys nothing --------------------------------------------------===//
+//
+// A process that ends well without destroying its communicators has left, as if it had: on an emulated clock it must not hold
+// up the time of the others, and what it sent is still theirs. One that ends with a failure, or is killed, says nothing, and is
+// missed by whoever waits for it.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_FAREWELL_H
+#define BRAID_RUNTIME_CORE_FAREWELL_H
+
+#include "core/Family.h"
+#include <memory>
+
+namespace braid::runtime {
+
+/// When this process ends with exit status 0, the family's members say farewell, if they are still there.
+void sayFarewellAtExit(const std::shared_ptr<Family> &family);
+
+} // namespace braid::runtime
+
+#endif
