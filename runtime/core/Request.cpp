@@ -47,7 +47,10 @@ size_t Request::bytes() const {
 }
 
 std::string Request::title() const {
-  return std::string(runtime::name(collective)) + (name.empty() ? "" : " '" + name + "'");
+  std::string kind = runtime::name(collective);
+  if (name.compare(0, kind.size() + 4, kind + " at ") == 0) // a compiled program's: "all_reduce at step.mlir:3:8"
+    return name;
+  return name.empty() ? kind : kind + " '" + name + "'";
 }
 
 std::string Request::signature() const {

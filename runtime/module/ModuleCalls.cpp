@@ -72,8 +72,9 @@ const char *textOf(int64_t word) { return reinterpret_cast<const char *>(word); 
 void check(braid_status status, const std::string &what) {
   if (status == BRAID_OK)
     return;
-  const char *why = braid_last_error();
-  fail(what + ": " + (why && *why ? why : "status " + std::to_string(status)));
+  const char *last = braid_last_error();
+  std::string why = last && *last ? last : "status " + std::to_string(status);
+  fail(why.find(what) == std::string::npos ? what + ": " + why : why); // operations say their names themselves
 }
 
 } // namespace braid::runtime::module

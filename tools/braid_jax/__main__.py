@@ -1,6 +1,6 @@
 """`python -m braid_jax`: the command line (cli.py)."""
 import sys
 
-from .cli import main
+from .cli import tool
 
-sys.exit(main())
+sys.exit(tool())

@@ -1,6 +1,7 @@
 """The command line: export, generic, plan, run, compare. Exit status 0: done and agreed; 1: programs differ; 2: the original
 is no oracle (or wrong usage); 3: an error, in one sentence on stderr."""
 import argparse
+import errno
 import importlib
 import importlib.util
 import json
@@ -17,15 +18,32 @@ def _write(path, text):
     if path == "-":
         sys.stdout.write(text)
         return
-    part = f"{path}.part{os.getpid()}"
+    # A device or a pipe is written in place; through a link, so that the link stays.
+    special = os.path.exists(path) and not os.path.isfile(path)
+    part = path if special else f"{os.path.realpath(path)}.part{os.getpid()}"
     try:
         with open(part, "w") as file:
             file.write(text)
-        os.replace(part, path)
+        if special:
+            return
+        os.replace(part, os.path.realpath(path))
     except OSError as error:
-        if os.path.exists(part):
+        if not special and os.path.exists(part):
             os.remove(part)
         raise BraidJaxError(f"{path}: can't write it: {error.strerror}") from None
+
+
+def _check_output(path):
+    """Before the work, not after it: can a file be written there?"""
+    folder = os.path.dirname(os.path.realpath(path))
+    if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+        return
+    if os.path.isdir(path):
+        raise BraidJaxError(f"{path}: can't write it: Is a directory")
+    if not os.path.isdir(folder):
+        raise BraidJaxError(f"{path}: can't write it: No such file or directory")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise BraidJaxError(f"{path}: can't write it: Permission denied")
 
 
 def _function(name):
@@ -114,6 +132,47 @@ def _compare(o):
     return report.status
 
 
+class _Output:
+    """Standard output that says when it is closed, or can't be written: what is printed must not vanish with exit status 0."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+    def _do(self, action, *arguments):
+        try:
+            if self.stream is None:
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+            return getattr(self.stream, action)(*arguments)
+        except OSError as error:
+            if self.stream is not None:  # Python would try once more at its end
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+            raise BraidJaxError(f"standard output: {error.strerror}") from None
+
+    def write(self, text):
+        return self._do("write", text)
+
+    def flush(self):
+        return self.stream and self._do("flush")
+
+
+def tool():
+    """main, as a program of its own."""
+    sys.stdout = _Output(sys.stdout)
+    try:
+        try:
+            status = main()
+        except SystemExit as end:  # --help
+            status = end.code
+        sys.stdout.flush()
+        return status
+    except BraidJaxError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 3
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="braid_jax", description="JAX programs to Braid and back.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -160,6 +219,7 @@ def main(argv=None):
 
     o = parser.parse_args(argv)
     try:
+        _check_output(getattr(o, "output", "-"))
         return o.run(o)
     except BraidJaxError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <pthread.h>
 #include <sys/resource.h>
 
 namespace braid::command {
@@ -19,18 +21,34 @@ static void onFatalError(void *tool, const char *reason, bool) {
     llvm::errs() << "LLVM ERROR: " << why << "\n";
 }
 
-/// A compiler's passes go deep. Up to what LLVM takes for granted, where the limit is one that may be raised.
-static void deepenStack() {
-  constexpr rlim_t wanted = 8 << 20;
+/// A compiler's passes go deep, in the first thread and in others. Where the limit may be raised, up to what LLVM takes for
+/// granted; a stack on which it would only crash is an error.
+static void deepenStack(const std::string &tool) {
+  constexpr rlim_t wanted = 8 << 20, least = 1 << 20;
   rlimit stack;
   if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= wanted)
     return;
-  stack.rlim_cur = std::min(stack.rlim_max, wanted);
-  setrlimit(RLIMIT_STACK, &stack);
+  rlimit more = {wanted, std::max(stack.rlim_max, wanted)};
+  if (setrlimit(RLIMIT_STACK, &more) != 0) { // without the right to raise the hard limit
+    more = {std::min(stack.rlim_max, wanted), stack.rlim_max};
+    setrlimit(RLIMIT_STACK, &more);
+  }
+  if (more.rlim_cur < least) {
+    std::fprintf(stderr, "%s: error: stack: expected a limit of at least %d KiB (ulimit -s), got %d KiB\n",
+                 tool.c_str(), int(least >> 10), int(more.rlim_cur >> 10));
+    std::exit(1);
+  }
+#ifdef __GLIBC__ // which has taken the size of other threads' stacks from the limit that was
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, more.rlim_cur);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+#endif
 }
 
 void prepareStreams(const std::string &tool) {
-  deepenStack();
+  deepenStack(tool);
   static auto *name = new std::string(tool); // lives longer than the streams
   llvm::install_fatal_error_handler(onFatalError, name);
 }
