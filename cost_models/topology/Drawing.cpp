@@ -115,6 +115,8 @@ private:
       latency += ", between hosts of a leaf " + toString(c.inter.latency);
     if (int(shown.size()) < c.hosts)
       latency += "; " + std::to_string(c.hosts - int(shown.size())) + " hosts not drawn";
+    if (switchesLeft)
+      latency += "; " + std::to_string(switchesLeft) + " switches over the hosts drawn are not drawn";
     return out + label(margin, y + 4, latency, "start");
   }
 
@@ -148,6 +150,12 @@ private:
         break;
       }
     keepReached(tier);
+    constexpr size_t most = 24;
+    for (std::vector<int> &row : tier)
+      if (row.size() > most) {
+        switchesLeft += int(row.size() - most);
+        row.erase(row.begin() + most - 1, row.end() - 1);
+      }
     int tiers = 0;
     for (const std::vector<int> &row : tier)
       tiers += !row.empty();
@@ -158,10 +166,10 @@ private:
     double inside = -gap; // of all hosts, side by side
     for (int host : shown)
       inside += wideOf(host) + gap;
-    size_t most = 1;
+    size_t longest = 1;
     for (const std::vector<int> &row : tier)
-      most = std::max(most, row.size());
-    double wide = std::max(inside, double(most * cell));
+      longest = std::max(longest, row.size());
+    double wide = std::max(inside, double(longest * cell));
     // Rows are further apart where they are long, so that lines do not lie down.
     double rowHeight = std::clamp(wide / 10, 90.0, 240.0);
     double x = margin + (wide - inside) / 2, y = 54 + tiers * rowHeight;
@@ -255,6 +263,7 @@ private:
   static constexpr const char *reducing = "fill=\"#fdf2b3\" stroke=\"#b7791f\" stroke-width=\"2\"";
   const Topology &topology;
   std::vector<int> shown; ///< hosts, ascending
+  int switchesLeft = 0;   ///< of those that the hosts shown reach
   std::vector<Point> at;
   std::vector<Box> boxes;
   int width = 0, bottom = 0;

@@ -26,6 +26,11 @@ constexpr const char *colours[] = {"#1b6ca8", "#d1495b", "#2e933c", "#edae49",
 constexpr const char *markers[] = {"#000000", "#e69f00", "#56b4e9", "#009e73",
                                    "#cc79a7", "#0072b2", "#d55e00", "#999999"};
 const char *colour(size_t i) { return colours[i % (sizeof colours / sizeof *colours)]; }
+/// Colours come again, dashed.
+const char *dash(size_t i) {
+  static const char *const dashes[] = {"", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 2\""};
+  return dashes[i / (sizeof colours / sizeof *colours) % 3];
+}
 const char *marker(size_t i) { return markers[i % (sizeof markers / sizeof *markers)]; }
 
 struct Line {
@@ -116,8 +121,8 @@ public:
         points += llvm::formatv("{0:f1},{1:f1} ", x(k), y(line.values[k])).str();
       // Lines that coincide show as bands within each other.
       double wide = 1.6 + 0.9 * double(std::min<size_t>(4, lines.size() - 1 - i));
-      out += llvm::formatv("<polyline points=\"{0}\" fill=\"none\" stroke=\"{1}\" stroke-width=\"{2:f1}\"/>\n", points,
-                           colour(i), wide)
+      out += llvm::formatv("<polyline points=\"{0}\" fill=\"none\" stroke=\"{1}\" stroke-width=\"{2:f1}\"{3}/>\n",
+                           points, colour(i), wide, dash(i))
                  .str();
       for (size_t k = 0; k < line.choices.size(); ++k) {
         size_t which = std::find(choices.begin(), choices.end(), line.choices[k]) - choices.begin();
@@ -227,9 +232,10 @@ std::string plotSvg(const PriceReports &reports) {
   out += Panel(580, "bus bandwidth, as nccl-tests has it", below, places, buses, false).draw(rate, choices);
   for (size_t i = 0; i < times.size(); ++i) {
     double y = bottom + 16 * i;
-    out += llvm::formatv("<line x1=\"70\" y1=\"{0:f1}\" x2=\"95\" y2=\"{0:f1}\" stroke=\"{1}\" stroke-width=\"2\"/>\n",
-                         y, colour(i))
-               .str();
+    out +=
+        llvm::formatv("<line x1=\"70\" y1=\"{0:f1}\" x2=\"95\" y2=\"{0:f1}\" stroke=\"{1}\" stroke-width=\"2\"{2}/>\n",
+                      y, colour(i), dash(i))
+            .str();
     out += Panel::text(102, y + 4, times[i].name, "start");
   }
   size_t longest = 0;

@@ -118,8 +118,8 @@ std::vector<int> localityOrder(const Placement &placement);
 
 /// A drawing in Graphviz's language, hosts as boxes; each pair of links is one edge.
 std::string drawDot(const Topology &topology);
-/// A drawing as a self-contained SVG: cores, spines, leaves, hosts from top to bottom. Of more than `hosts` hosts only
-/// the first ones and the last are drawn, and it says so.
+/// A drawing as a self-contained SVG: cores, spines, leaves, hosts from top to bottom. Of more than `hosts` hosts, or
+/// 24 switches of a tier, only the first ones and the last are drawn, and it says so.
 std::string drawSvg(const Topology &topology, int hosts = 8);
 
 } // namespace braid::cost
