@@ -63,6 +63,12 @@ Minimum leastSquares(size_t dimensions, size_t count, const Residuals &residuals
     Eigen::MatrixXd slopes(count, dimensions);
     differences.df(z, slopes);
     Eigen::MatrixXd covariance = (slopes.transpose() * slopes).completeOrthogonalDecomposition().pseudoInverse();
+    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> principal(covariance);
+    best.axes.clear();
+    for (size_t i = 0; i < dimensions; ++i) {
+      Eigen::VectorXd axis = principal.eigenvectors().col(i) * std::sqrt(std::max(0.0, principal.eigenvalues()[i]));
+      best.axes.emplace_back(axis.data(), axis.data() + axis.size());
+    }
     best.deviation.resize(dimensions);
     for (size_t i = 0; i < dimensions; ++i)
       best.deviation[i] = std::sqrt(std::max(0.0, covariance(i, i)));

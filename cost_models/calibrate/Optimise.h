@@ -10,7 +10,9 @@ namespace braid::cost {
 struct Minimum {
   std::vector<double> place;     ///< z
   std::vector<double> deviation; ///< of each z, if the residuals are of unit variance
-  double cost = 0;               ///< sum of squares
+  /// Principal axes of what the residuals leave open around `place`, each one deviation long: z + a axis, |a| <= 2 holds 95 %.
+  std::vector<std::vector<double>> axes;
+  double cost = 0; ///< sum of squares
 };
 
 /// The z near which the sum of squared residuals is least, from `starts` places: 0 and others drawn around it with a

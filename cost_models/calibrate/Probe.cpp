@@ -32,8 +32,8 @@ Result<ProbeResult> probeFit(const MeasuredTable &table, const Cluster &cluster,
                      (result.notes.empty() ? "" : " (" + result.notes.front() + ")"),
                  table.path};
   auto timesOf = [&](const std::vector<MeasuredRow> &asked) {
-    return [&, asked](double latency, double bandwidth) {
-      FittedConstants constants = rebased(profile, model, latency, bandwidth);
+    return [&, asked](const Factors &factors) {
+      FittedConstants constants = rebased(profile, model, factors.latency, factors.bandwidth);
       std::vector<Seconds> times;
       for (const MeasuredRow &row : asked)
         times.push_back(predictRow(row, cluster, model, constants)->predicted);
@@ -41,8 +41,8 @@ Result<ProbeResult> probeFit(const MeasuredTable &table, const Cluster &cluster,
     };
   };
   TimesAt times = timesOf(rows);
-  rebase(result, rows, times);
-  std::vector<Seconds> before = times(1, 1), after = times(result.latency.factor, result.bandwidth.factor);
+  Position position = rebase(result, rows, times, /*withReduction=*/false);
+  std::vector<Seconds> before = times({}), after = times(position.best);
   for (size_t i = 0; i < rows.size(); ++i)
     result.rows.push_back({rows[i], before[i], after[i]});
 
@@ -57,9 +57,9 @@ Result<ProbeResult> probeFit(const MeasuredTable &table, const Cluster &cluster,
       asked[i].bytes = bytes;
     }
     TimesAt all = timesOf(asked);
-    result.choices.push_back(chosen(result, bytes, algorithms, all(1, 1), all));
+    result.choices.push_back(chosen(position, bytes, algorithms, all({}), all));
   }
-  FittedConstants constants = rebased(profile, model, result.latency.factor, result.bandwidth.factor);
+  FittedConstants constants = rebased(profile, model, position.best.latency, position.best.bandwidth);
   result.yaml = "calibration:\n  " + result.model + ":\n    source: \"" + sourceOf(result, table) + "\"\n";
   for (size_t i = 0; i < constants.size(); ++i)
     result.yaml += text("    %s: %.6g\n", constantsOf(model)[i].key, constants[i]);

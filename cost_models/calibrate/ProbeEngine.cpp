@@ -1,8 +1,9 @@
 //===- ProbeEngine.cpp - a cluster's links re-based to a job of Braid's runtime -----------------------------------===//
 //
 // A price of Braid's engine is a step program played on the topology, too dear for each step of least squares. It comes in
-// parts, fixed + latency + wire, so near a place (l0, b0) a row takes about fixed + latency l / l0 + wire b0 / b. The
-// factors are found for these parts, the rows priced again where they lead, and so on until they stay.
+// parts, fixed + latency + wire, and with devices that reduce in no time it says what of the wire's part is reduction. So near
+// the factors (l0, b0, r0) it takes about fixed + latency l / l0 + (wire - reduction) b0 / b + reduction r0 / r. Factors are
+// found for these parts, the rows priced again where they lead, and so on until they stay.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/Rebase.h"
 #include "pricing/Terms.h"
@@ -17,43 +18,70 @@ namespace {
 /// The cluster of a job, and the prices on it.
 class Job {
 public:
-  Job(Cluster cluster, const Placement &placement, bool between, double latency, double bandwidth)
-      : latency(latency), bandwidth(bandwidth), pricer(rebased(std::move(cluster), between, latency, bandwidth),
-                                                       placement, Engine::Braid, BucketForm::OneLaunch) {}
+  Job(const Cluster &cluster, const Placement &placement, bool between, const Factors &factors)
+      : factors(factors), pricer(rebased(cluster, between, factors), placement, Engine::Braid, BucketForm::OneLaunch),
+        freely(withoutReduction(rebased(cluster, between, factors)), placement, Engine::Braid, BucketForm::OneLaunch) {}
 
-  static Cluster rebased(Cluster c, bool between, double latency, double bandwidth) {
+  static Cluster rebased(Cluster c, bool between, const Factors &factors) {
     LinkClass &links = between ? c.inter : c.intra;
-    links.latency = links.latency * latency;
-    links.bandwidth = links.bandwidth * bandwidth;
+    links.latency = links.latency * factors.latency;
+    links.bandwidth = links.bandwidth * factors.bandwidth;
+    c.device.reduction = c.device.reduction * factors.reduction;
     if (between) {
-      c.spineLatency = c.spineLatency * latency;
-      c.coreLatency = c.coreLatency * latency;
+      c.spineLatency = c.spineLatency * factors.latency;
+      c.coreLatency = c.coreLatency * factors.latency;
     }
-    links.profile.bulkMean = 0; // no quantiles are asked for
+    c.intra.profile.bulkMean = c.inter.profile.bulkMean = 0; // no quantiles are asked for
     return c;
   }
 
-  const std::vector<Candidate> &candidates(Bytes bytes) const {
+  const std::vector<Candidate> &candidates(Bytes bytes) const { return pricer.candidates(asked(bytes)); }
+  /// Nothing where the algorithm is none for this collective; "": the cheapest.
+  const Candidate *find(const std::string &algorithm, Bytes bytes) const { return find(pricer, algorithm, bytes); }
+
+  /// A candidate, and what of its wire's part is reduction.
+  struct Parts {
+    const Candidate *all;
+    Seconds reduction;
+  };
+  Parts parts(const Candidate &c, Bytes bytes) const {
+    Seconds rest = c.time - find(freely, c.algorithm, bytes)->time;
+    return {&c, std::clamp(rest, Seconds{}, c.wire)};
+  }
+  /// Its time where the factors are these instead of this job's.
+  Seconds near(const Parts &parts, const Factors &other) const {
+    const Candidate &c = *parts.all;
+    return c.fixed + c.latency * (other.latency / factors.latency) +
+           (c.wire - parts.reduction) * (factors.bandwidth / other.bandwidth) +
+           parts.reduction * (factors.reduction / other.reduction);
+  }
+  std::vector<Seconds> near(const std::vector<Parts> &some, const Factors &other) const {
+    std::vector<Seconds> times;
+    for (const Parts &one : some)
+      times.push_back(near(one, other));
+    return times;
+  }
+
+  const Factors factors;
+
+private:
+  static Cluster withoutReduction(Cluster c) {
+    c.device.reduction = c.device.reduction * 1e9;
+    return c;
+  }
+  static CollectiveSpec asked(Bytes bytes) {
     CollectiveSpec spec;
     spec.bytes = bytes;
-    return pricer.candidates(spec);
+    return spec;
   }
-  /// Nothing where the algorithm is none for this collective; "": the cheapest.
-  const Candidate *find(const std::string &algorithm, Bytes bytes) const {
-    for (const Candidate &c : candidates(bytes))
+  static const Candidate *find(const Pricer &prices, const std::string &algorithm, Bytes bytes) {
+    for (const Candidate &c : prices.candidates(asked(bytes)))
       if (algorithm.empty() || c.algorithm == algorithm)
         return &c;
     return nullptr;
   }
-  /// The candidate's time where the factors are these instead of this job's.
-  Seconds near(const Candidate &c, double newLatency, double newBandwidth) const {
-    return c.fixed + c.latency * (newLatency / latency) + c.wire * (bandwidth / newBandwidth);
-  }
 
-  const double latency, bandwidth;
-
-private:
-  Pricer pricer;
+  Pricer pricer, freely;
 };
 
 } // namespace
@@ -72,7 +100,7 @@ static std::string yamlOf(const Cluster &c, const Cluster &job, bool between, co
     if (c.coreLatency.value > 0)
       out += key("  ", "core_latency", seconds(job.coreLatency));
   }
-  return out;
+  return out + "device:\n" + key("  ", "reduction", text("%.6g GB/s", job.device.reduction.value / 1e9));
 }
 
 Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &cluster, const Placement &placement) {
@@ -83,7 +111,7 @@ Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &clust
   for (size_t rank = 0; rank < placement.deviceOf.size(); ++rank)
     hosts.insert(placement.hostOf(int(rank), cluster));
   bool between = hosts.size() > 1;
-  Job profile(cluster, placement, between, 1, 1);
+  Job profile(cluster, placement, between, {});
   std::vector<MeasuredRow> rows;
   for (const MeasuredRow &row : table.rows) {
     std::string why = row.kind != CollectiveKind::AllReduce ? std::string("no all_reduce")
@@ -101,21 +129,18 @@ Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &clust
                      (result.notes.empty() ? "" : " (" + result.notes.front() + ")"),
                  table.path};
 
-  auto job = std::make_unique<Job>(cluster, placement, between, 1, 1);
+  auto job = std::make_unique<Job>(cluster, placement, between, Factors{});
+  Position position;
   for (int round = 0; round < 12; ++round) {
-    std::vector<const Candidate *> parts;
+    std::vector<Job::Parts> parts;
     for (const MeasuredRow &row : rows)
-      parts.push_back(job->find(row.algorithm, row.bytes));
-    rebase(result, rows, [&](double latency, double bandwidth) {
-      std::vector<Seconds> times;
-      for (const Candidate *c : parts)
-        times.push_back(job->near(*c, latency, bandwidth));
-      return times;
-    });
-    bool stays = std::abs(std::log(result.latency.factor / job->latency)) < 1e-4 &&
-                 std::abs(std::log(result.bandwidth.factor / job->bandwidth)) < 1e-4;
-    job = std::make_unique<Job>(cluster, placement, between, result.latency.factor, result.bandwidth.factor);
-    if (stays)
+      parts.push_back(job->parts(*job->find(row.algorithm, row.bytes), row.bytes));
+    position = rebase(result, rows, [&](const Factors &other) { return job->near(parts, other); }, true);
+    auto moved = [](double to, double from) { return std::abs(std::log(to / from)) > 1e-4; };
+    const Factors from = job->factors, &to = position.best;
+    job = std::make_unique<Job>(cluster, placement, between, to);
+    if (!moved(to.latency, from.latency) && !moved(to.bandwidth, from.bandwidth) &&
+        !moved(to.reduction, from.reduction))
       break;
   }
   for (const MeasuredRow &row : rows)
@@ -124,21 +149,16 @@ Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &clust
   for (Bytes bytes : probedSizes()) {
     std::vector<std::string> algorithms;
     std::vector<Seconds> before;
-    std::vector<const Candidate *> parts;
+    std::vector<Job::Parts> parts;
     for (const Candidate &c : job->candidates(bytes)) {
       algorithms.push_back(c.algorithm);
       before.push_back(profile.find(c.algorithm, bytes)->time);
-      parts.push_back(&c);
+      parts.push_back(job->parts(c, bytes));
     }
-    result.choices.push_back(chosen(result, bytes, algorithms, before, [&](double latency, double bandwidth) {
-      std::vector<Seconds> times;
-      for (const Candidate *c : parts)
-        times.push_back(job->near(*c, latency, bandwidth));
-      return times;
-    }));
+    result.choices.push_back(
+        chosen(position, bytes, algorithms, before, [&](const Factors &other) { return job->near(parts, other); }));
   }
-  result.yaml = yamlOf(cluster, Job::rebased(cluster, between, result.latency.factor, result.bandwidth.factor), between,
-                       sourceOf(result, table));
+  result.yaml = yamlOf(cluster, Job::rebased(cluster, between, position.best), between, sourceOf(result, table));
   return result;
 }
 

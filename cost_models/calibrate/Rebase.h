@@ -1,4 +1,4 @@
-//===- Rebase.h - two factors from a few rows, and what they leave open -------------------------------------------===//
+//===- Rebase.h - factors from a few rows, and what they leave open -----------------------------------------------===//
 #ifndef BRAID_COST_MODELS_CALIBRATE_REBASE_H
 #define BRAID_COST_MODELS_CALIBRATE_REBASE_H
 
@@ -6,14 +6,26 @@
 
 namespace braid::cost {
 
-/// Times where the job's latency and bandwidth are these factors of the profile's.
-using TimesAt = std::function<std::vector<Seconds>(double latency, double bandwidth)>;
+/// What a job's are of the profile's.
+struct Factors {
+  double latency = 1, bandwidth = 1;
+  double reduction = 1; ///< on the rate at which a device combines operands; not re-based in fits
+};
 
-/// The factors under which `times` gives what the rows took.
-void rebase(ProbeResult &result, const std::vector<MeasuredRow> &rows, const TimesAt &times);
+using TimesAt = std::function<std::vector<Seconds>(const Factors &)>;
 
-/// The choice among `algorithms` for one size; `before` are their times by the profile, `times` those near the factors found.
-ProbedChoice chosen(const ProbeResult &result, Bytes bytes, const std::vector<std::string> &algorithms,
+/// What a few rows say of a job.
+struct Position {
+  Factors best;
+  std::vector<Factors>
+      open; ///< places that the rows leave open: up to two deviations along each axis of what is not known
+};
+
+/// The factors under which `times` gives what the rows took; `result` gets them, and that of reduction if asked for.
+Position rebase(ProbeResult &result, const std::vector<MeasuredRow> &rows, const TimesAt &times, bool withReduction);
+
+/// The choice among `algorithms` for one size; `before` are their times by the profile, `times` those near the position.
+ProbedChoice chosen(const Position &position, Bytes bytes, const std::vector<std::string> &algorithms,
                     const std::vector<Seconds> &before, const TimesAt &times);
 
 /// Sizes for which choices are told: powers of two from 1 KiB to 1 GiB.

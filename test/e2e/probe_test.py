@@ -50,7 +50,7 @@ topology: {{builder: fat_tree, hosts_per_leaf: 2, oversubscription: 1, spine_lat
 
 
 def factors(text):
-    found = re.search(r"latency x ([\d.]+) \(.*\), bandwidth x ([\d.]+) \(", text)
+    found = re.search(r"latency x ([\d.]+) \(.*\), bandwidth x ([\d.]+) \(.*\), reduction x", text)
     expect(found, f"no factors in\n{text}")
     return float(found[1]), float(found[2])
 

@@ -333,6 +333,60 @@ TEST_CASE("two rows re-base a job, and say which choices stand", "[calibrate]") 
   CHECK(half->latency.deviation > 2 * probe->latency.deviation);
 }
 
+// More than 1.26 times the bandwidth of the 4x2 would not show: then the way from device to NIC is the bottleneck.
+TEST_CASE("two rows of Braid's runtime re-base a cluster's links", "[calibrate]") {
+  struct Planted {
+    const char *cluster;
+    double latency, bandwidth;
+  };
+  for (Planted planted : {Planted{"h100-roce-4x2", 1.3, 0.8}, Planted{"h100-ib-ndr-4x2", 0.5, 1.2},
+                          Planted{"h100-ib-ndr-1x8", 1.3, 0.8}, Planted{"h100-roce-one-leaf-16x8", 1, 0.6}}) {
+    Cluster profile = shipped(planted.cluster), truth = profile;
+    LinkClass &links = truth.hosts > 1 ? truth.inter : truth.intra;
+    links.latency = links.latency * planted.latency;
+    links.bandwidth = links.bandwidth * planted.bandwidth;
+    truth.spineLatency = truth.spineLatency * (truth.hosts > 1 ? planted.latency : 1);
+    Placement placement;
+    for (int rank = 0; rank < std::min(16, profile.ranks()); ++rank)
+      placement.deviceOf.push_back(rank);
+    Pricer before(profile, placement, Engine::Braid, BucketForm::OneLaunch),
+        after(truth, placement, Engine::Braid, BucketForm::OneLaunch);
+    MeasuredTable table;
+    for (int64_t bytes : {1 << 10, 16 << 20}) {
+      CollectiveSpec spec;
+      spec.bytes = {bytes};
+      MeasuredRow row;
+      row.perHost = int(placement.deviceOf.size());
+      row.bytes = spec.bytes;
+      for (const Candidate &c : before.candidates(spec))
+        if (c.chunks == 1 && row.algorithm.empty())
+          row.algorithm = c.algorithm;
+      for (const Candidate &c : after.candidates(spec))
+        if (c.algorithm == row.algorithm)
+          row.time = c.time;
+      table.rows.push_back(row);
+    }
+    Result<ProbeResult> probe = probeEngine(table, profile, placement);
+    REQUIRE(probe);
+    CAPTURE(planted.cluster, probe->latency.factor, probe->bandwidth.factor, probe->reduction->factor,
+            toText(*probe, 1.1));
+    CHECK(probe->latency.factor == Approx(planted.latency).epsilon(0.05));
+    CHECK(probe->bandwidth.factor == Approx(planted.bandwidth).epsilon(0.05));
+    for (const ProbedRow &row : probe->rows)
+      CHECK(row.after / row.row.time == Approx(1).epsilon(0.02));
+  }
+  // What is no all_reduce of these ranks is set aside, and said.
+  MeasuredTable table;
+  table.rows.emplace_back();
+  table.rows[0].perHost = 3;
+  table.rows[0].line = 7;
+  Placement placement;
+  placement.deviceOf = {0, 1};
+  Result<ProbeResult> none = probeEngine(table, shipped("h100-roce-4x2"), placement);
+  REQUIRE(!none);
+  CHECK(none.error().text().find("line 7 set aside: 3 ranks, placed are 2") != std::string::npos);
+}
+
 TEST_CASE("keys of a cluster file can be set from outside", "[calibrate]") {
   std::string path = BRAID_SOURCE_DIR "/cost_models/clusters/h100-roce-16x8.yaml";
   Result<Cluster> cluster = readCluster(path, {{"inter.latency", "7 us"}, {"inter.profile.queue_pairs", "16"}});

@@ -24,7 +24,7 @@ Then says which choices of an algorithm stay within a regret, whatever the two m
 
   --cluster PROFILE   cluster file of the machine, for nccl and messages calibrated by braid-bench fit (else the published
                       constants are re-based)
-  --model NAME        what is re-based: braid, the links of the file, from which prices of engine braid come; nccl or
+  --model NAME        what is re-based: braid, links and reduction of the file, from which prices of engine braid come; nccl or
                       messages, the constants of a fit; default: braid with --measure, else nccl
   --placement WHERE   braid: host:gpu,host:gpu,... one per rank; default: the first devices of the file
   --regret R          what a choice may cost over the best, default 1.1
@@ -33,7 +33,7 @@ Then says which choices of an algorithm stay within a regret, whatever the two m
 
 With --measure, besides:
   -n N                ranks to start on this host; absent: this is one rank of a launcher's job
-  --seconds S         about, in all (default 6, at most 60)
+  --seconds S         about, in all (default 5, at most 60)
   --csv FILE          what was measured
   --transport NAME, --profile FILE, --seed N, --bind, --deadline S, --runtime FILE    as for braid-bench measure
 )";
@@ -152,7 +152,7 @@ int runProbe(int argc, char **argv) {
   Asked asked;
   bool measure = false;
   MeasureOptions measuring;
-  measuring.seconds = 6;
+  measuring.seconds = 5;
   std::vector<Option> options = tableOptions(asked.table), more = rankOptions(measuring);
   options.insert(options.end(), more.begin(), more.end());
   options.insert(options.end(), {wordOption("model", asked.model, {"braid", "nccl", "messages"}),

@@ -8,6 +8,7 @@
 #define BRAID_COST_MODELS_PROBE_H
 
 #include "braid/cost_models/Fit.h"
+#include <optional>
 
 namespace braid::cost {
 
@@ -25,13 +26,14 @@ struct ProbedRow {
 struct ProbedChoice {
   Bytes bytes;
   std::string before, after; ///< cheapest algorithm by the profile, and re-based
-  /// The most that `after` costs over the best, latency and bandwidth being anywhere within two deviations.
+  /// The most that `after` costs over the best, the factors being anywhere within two deviations.
   double regret = 1;
 };
 
 struct ProbeResult {
   std::string model; ///< "nccl" or "messages", a fit's; "braid": prices of Braid's engine
   Rebase latency, bandwidth;
+  std::optional<Rebase> reduction; ///< of prices of Braid's engine: the rate at which a device combines operands
   std::string yaml; ///< the keys of a cluster file that are re-based, each with its source
   std::vector<ProbedRow> rows;
   std::vector<ProbedChoice> choices;
@@ -42,8 +44,8 @@ struct ProbeResult {
 /// all_reduce of each power of two from 1 KiB to 1 GiB on the first row's ranks. Errors: no row that the model can price.
 Result<ProbeResult> probeFit(const MeasuredTable &table, const Cluster &cluster, CalibratedModel model);
 
-/// Re-bases the links of the cluster that the ranks use, those between hosts where there are several, by all_reduces of Braid's
-/// runtime. Rows name an algorithm of the registry, or none: the cheapest. Errors: no such row.
+/// Re-bases the links of the cluster that the ranks use, those between hosts where there are several, and the devices' rate of
+/// reduction, by all_reduces of Braid's runtime. Rows name an algorithm of the registry, or none: the cheapest. Errors: no such row.
 Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &cluster, const Placement &placement);
 
 /// A cluster file that takes over `basePath` with what is re-based.
