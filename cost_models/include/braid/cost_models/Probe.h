@@ -34,7 +34,7 @@ struct ProbeResult {
   std::string model; ///< "nccl" or "messages", a fit's; "braid": prices of Braid's engine
   Rebase latency, bandwidth;
   std::optional<Rebase> reduction; ///< of prices of Braid's engine: the rate at which a device combines operands
-  std::string yaml; ///< the keys of a cluster file that are re-based, each with its source
+  std::string yaml;                ///< the keys of a cluster file that are re-based, each with its source
   std::vector<ProbedRow> rows;
   std::vector<ProbedChoice> choices;
   std::vector<std::string> notes; ///< rows set aside
