@@ -13,6 +13,8 @@
 #include "braid/cost_models/Aggregators.h"
 #include "pricing/ClosedForms.h"
 #include "pricing/Engine.h"
+#include "pricing/Orders.h"
+#include "pricing/Packings.h"
 #include "pricing/Played.h"
 #include "pricing/Terms.h"
 #include <algorithm>
@@ -47,6 +49,8 @@ constexpr int64_t sampledMessages = 1024;
 constexpr int noiseSamples = 32;
 /// Larger groups are priced by closed forms.
 constexpr int mostPlayedRanks = 128;
+/// The checker proves that programs end; never the cheapest, should one not.
+constexpr Seconds never{1e9};
 
 class BraidEngine : public EngineModel {
 public:
@@ -68,19 +72,24 @@ public:
       if (size <= 1)
         return {nothingToDo()};
     }
+    if (spec.counts)
+      return raggedCandidates(spec, layout);
+    std::string order = betterOrder(*spec.groups, cluster, placement);
     for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
       if (!algorithm.serves(spec.kind, size) || !isGranted(algorithm, spec))
         continue;
       bool tree = algorithm.name.find("tree") != std::string::npos;
       bool pipelined = tree || spec.kind == CollectiveKind::Broadcast || algorithm.name == "pipelined_chain" ||
                        algorithm.name == "in_network";
-      for (int segments : segmentCounts) {
-        if (segments > 1 && !pipelined)
-          continue;
-        Candidate c = price(algorithm, spec, segments, layout);
-        c.exposedNodes = layout.allHosts;
-        keepCheapest(all, std::move(c));
-      }
+      pipelined &= algorithm.needs != algorithms::Needs::Topology; // its pieces are planned
+      for (const Spelled &spelled : spellings(algorithm, spec, order))
+        for (int segments : segmentCounts) {
+          if (segments > 1 && !pipelined)
+            continue;
+          Candidate c = price(spelled, spec, segments, layout);
+          c.exposedNodes = layout.allHosts;
+          keepCheapest(all, std::move(c));
+        }
     }
     return all;
   }
@@ -99,7 +108,7 @@ private:
       return true;
     std::string reason = algorithm.needs == algorithms::Needs::Switches
                              ? whyNoSwitches(spec)
-                             : "trees are packed for a graph, which cluster files do not give";
+                             : whyNoPacking(cluster, *spec.groups, groupSize(*spec.groups));
     if (!reason.empty())
       withheld.insert(algorithm.name + ", not offered: " + reason);
     return reason.empty();
@@ -132,6 +141,29 @@ private:
     return {};
   }
 
+  /// An algorithm with what it takes, which is part of its name in plans.
+  struct Spelled {
+    const algorithms::Algorithm &algorithm;
+    std::string name;
+    algorithms::StepOptions options;
+  };
+
+  /// The ways to ask for an algorithm: as it is, and where ranks do not lie host by host, with them in that order.
+  std::vector<Spelled> spellings(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec,
+                                 const std::string &order) {
+    Spelled plain{algorithm, algorithm.name, {}};
+    if (algorithm.needs == algorithms::Needs::Topology) {
+      plain.options.packing = packings.of(*topology, placement, *spec.groups, spec.kind, spec.bytes);
+      plain.name = plain.options.packing->spelling();
+    }
+    std::vector<Spelled> all = {plain};
+    if (std::string problem; algorithm.ordered && !order.empty()) {
+      all.push_back({algorithm, algorithm.name + "(order=" + order + ")", {}});
+      algorithms::parse(all.back().name, all.back().options, problem);
+    }
+    return all;
+  }
+
   /// One candidate for each algorithm: with the best number of segments.
   static void keepCheapest(std::vector<Candidate> &all, Candidate c) {
     for (Candidate &old : all)
@@ -143,16 +175,16 @@ private:
     all.push_back(std::move(c));
   }
 
-  Prepared &prepare(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments,
-                    const GroupLayout &layout) {
+  Prepared &prepare(const Spelled &spelled, const CollectiveSpec &spec, int segments, const GroupLayout &layout) {
+    const algorithms::Algorithm &algorithm = spelled.algorithm;
     auto [found, isNew] =
-        prepared.try_emplace({&algorithm, spec.kind, segments, spec.groups->groups, spec.groups->pairs});
+        prepared.try_emplace({spelled.name, spec.kind, segments, spec.groups->groups, spec.groups->pairs});
     Prepared &p = found->second;
     if (!isNew)
       return p;
-    algorithms::StepOptions options;
+    algorithms::StepOptions options = spelled.options;
     options.segments = segments;
-    int first = algorithm.needs == algorithms::Needs::Nothing ? firstOfMany(*spec.groups) : -1;
+    int first = algorithm.needs == algorithms::Needs::Nothing && cluster.mesh.empty() ? firstOfMany(*spec.groups) : -1;
     if (first >= 0 && spec.kind != CollectiveKind::Permute) {
       p.ranks = groupSize(*spec.groups);
       p.form = ClosedForm::make(algorithm, spec.kind, p.ranks, options, *topology, first);
@@ -257,7 +289,6 @@ private:
   }
 
   Seconds timeOf(const Prepared &p, Bytes bytes, const std::vector<Topology::Link> &links) const {
-    Seconds never{1e9}; // the checker proves that programs end; never the cheapest, should one not
     if (p.form)
       return p.form->time(bytes, links, cluster.device.reduction).value_or(never);
     PlayOptions options;
@@ -266,40 +297,84 @@ private:
     return time ? *time : never;
   }
 
-  Candidate price(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec, int segments,
-                  const GroupLayout &layout) {
-    int hosts = layout.hosts;
-    Prepared &p = prepare(algorithm, spec, segments, layout);
+  Candidate price(const Spelled &spelled, const CollectiveSpec &spec, int segments, const GroupLayout &layout) {
+    Prepared &p = prepare(spelled, spec, segments, layout);
     bool small = segments > 1 && spec.bytes.value < segments * smallestSegment;
     Seconds played = timeOf(p, small ? Bytes{segments * smallestSegment} : spec.bytes, topology->links());
     Candidate c;
-    c.algorithm = algorithm.name;
+    c.algorithm = spelled.name;
     c.chunks = segments;
-    c.nodes = hosts;
-    c.why.name = algorithm.name;
     std::string asked = p.form ? text("closed form, %s", p.form->how().c_str()) : std::string("played on the topology");
     c.why.how = text("the step program of %d ranks %s%s", p.ranks, asked.c_str(),
                      segments > 1 ? text(", %d segments", segments).c_str() : "");
-    addTerm(c, &Candidate::fixed, "launch", cluster.device.launch, "device.launch of the cluster file");
-    Seconds inside = p.empty - p.emptyInter;
-    addTerm(c, &Candidate::latency, hosts > 1 ? "latency between hosts" : "latency", hosts > 1 ? p.emptyInter : p.empty,
-            text("longest chain of %lld empty messages", (long long)p.serialMessages));
-    if (hosts > 1)
-      addTerm(c, &Candidate::fixed, "latency inside hosts", inside, "what the links inside hosts add to it");
-    addTerm(c, &Candidate::wire, "transfer", played - p.empty,
-            text("%s: links at their bandwidth, first come first served, and reduction at %s; beyond the latency",
-                 toString(spec.bytes).c_str(), toString(cluster.device.reduction).c_str()));
-    c.flows = p.uplinks.total;
-    c.flowsPerLeaf = p.uplinks.perLeaf;
-    c.streamsPerNic = p.uplinks.streams;
-    const LinkClass &links = hosts > 1 ? cluster.inter : cluster.intra;
-    double each = links.latency.value;
-    c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(p.serialMessages);
+    addTerms(c, {played, p.empty, p.emptyInter}, p.serialMessages, p.uplinks, layout.hosts, toString(spec.bytes));
     c.noisePerMessage = sampledNoise(p, spec.bytes.value);
     if (c.noisePerMessage == 0)
-      c.noisePerMessage = chainNoise(links.profile.bulkSigma, p.ranks, c.serialMessages);
+      c.noisePerMessage = chainNoise(linksOf(layout.hosts).profile.bulkSigma, p.ranks, c.serialMessages);
     sumUp(c);
     return c;
+  }
+
+  const LinkClass &linksOf(int hosts) const { return hosts > 1 ? cluster.inter : cluster.intra; }
+
+  /// Of a collective alone; of one of empty messages; and of that with latency between hosts only.
+  struct Times {
+    Seconds played, empty, emptyInter;
+  };
+  /// What a candidate's time is made of, and its place for draws.
+  void addTerms(Candidate &c, const Times &times, int64_t serialMessages, const UplinkFlows &uplinks, int hosts,
+                const std::string &size) const {
+    c.nodes = hosts;
+    c.why.name = c.algorithm;
+    addTerm(c, &Candidate::fixed, "launch", cluster.device.launch, "device.launch of the cluster file");
+    addTerm(c, &Candidate::latency, hosts > 1 ? "latency between hosts" : "latency",
+            hosts > 1 ? times.emptyInter : times.empty,
+            text("longest chain of %lld empty messages", (long long)serialMessages));
+    if (hosts > 1)
+      addTerm(c, &Candidate::fixed, "latency inside hosts", times.empty - times.emptyInter,
+              "what the links inside hosts add to it");
+    addTerm(c, &Candidate::wire, "transfer", times.played - times.empty,
+            text("%s: links at their bandwidth, first come first served, and reduction at %s; beyond the latency",
+                 size.c_str(), toString(cluster.device.reduction).c_str()));
+    c.flows = uplinks.total;
+    c.flowsPerLeaf = uplinks.perLeaf;
+    c.streamsPerNic = uplinks.streams;
+    double each = linksOf(hosts).latency.value;
+    c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(serialMessages);
+  }
+
+  /// An all_to_all of blocks that differ in size, by every algorithm that serves it.
+  std::vector<Candidate> raggedCandidates(const CollectiveSpec &spec, const GroupLayout &layout) {
+    int size = groupSize(*spec.groups);
+    std::vector<Candidate> all;
+    std::vector<int64_t> empty; // a byte for each message that there is
+    for (int64_t bytes : *spec.counts)
+      empty.push_back(bytes > 0);
+    for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
+      if (!algorithms::servesRagged(algorithm, size))
+        continue;
+      algorithms::StepOptions options;
+      options.ragged = true;
+      PlayedCollective collective(algorithm, spec.kind, *spec.groups, options, *topology, placement);
+      auto play = [&](const std::vector<int64_t> &counts, const std::vector<Topology::Link> &links) {
+        PlayOptions options;
+        options.counts = &counts;
+        Result<Seconds> time = collective.play({0}, PlayedNetwork(*topology, placement, links), options);
+        return time ? *time : never;
+      };
+      Candidate c;
+      c.algorithm = algorithm.name;
+      c.why.how = text("the ragged step program of %d ranks played on the topology", size);
+      Seconds none = play(empty, topology->links());
+      addTerms(c, {play(*spec.counts, topology->links()), none, play(empty, linksBetween())},
+               collective.serialMessages(), collective.uplinks(PlayedNetwork(*topology, placement)), layout.hosts,
+               "blocks of " + toString(spec.bytes) + " from the rank that sends most");
+      c.noisePerMessage = chainNoise(linksOf(layout.hosts).profile.bulkSigma, size, c.serialMessages);
+      c.exposedNodes = layout.allHosts;
+      sumUp(c);
+      all.push_back(std::move(c));
+    }
+    return all;
   }
 
   const Cluster &cluster;
@@ -308,9 +383,10 @@ private:
   std::vector<Topology::Link> between; ///< see linksBetween
   mutable std::mutex mutex;
   std::set<std::string> withheld; ///< algorithms that the cluster does not grant, with the reason
-  std::map<std::tuple<const algorithms::Algorithm *, CollectiveKind, int, std::vector<std::vector<int>>,
-                      std::vector<std::pair<int, int>>>,
-           Prepared>
+  Packings packings;
+  std::map<
+      std::tuple<std::string, CollectiveKind, int, std::vector<std::vector<int>>, std::vector<std::pair<int, int>>>,
+      Prepared>
       prepared;
 };
 

@@ -4,6 +4,8 @@
 #include "pricing/Terms.h"
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <tuple>
 
 namespace braid::cost {
 
@@ -37,6 +39,8 @@ public:
     if (spec.kind == CollectiveKind::Permute)
       return {permute(spec)};
     const GroupLayout &layout = layoutFor(*spec.groups);
+    if (spec.counts)
+      return {ragged(spec, layout)};
     std::vector<Candidate> all;
     for (const GroupShape &shape : layout.shapes) {
       if (shape.ranks <= 1)
@@ -79,6 +83,39 @@ private:
       return nothingToDo();
     Candidate c = ncclPermute(spec.bytes, layout, cluster);
     addUplinks(c, layout.uplinks, cluster);
+    return c;
+  }
+
+  /// Blocks that differ in size: the price of the rank that moves most, through a NIC or, if nothing does, inside a host.
+  Candidate ragged(const CollectiveSpec &spec, const GroupLayout &layout) {
+    std::vector<std::vector<int>> groups = spec.groups->groups;
+    if (groups.empty()) {
+      groups.emplace_back(placement.deviceOf.size());
+      std::iota(groups[0].begin(), groups[0].end(), 0);
+    }
+    PointToPointLoad most;
+    for (const std::vector<int> &group : groups)
+      for (size_t rank = 0; rank < group.size(); ++rank) {
+        PointToPointLoad load;
+        double out[2] = {0, 0}, in[2] = {0, 0}; // inside the host, to others
+        for (size_t peer = 0; peer < group.size(); ++peer) {
+          int64_t sent = (*spec.counts)[rank * group.size() + peer], got = (*spec.counts)[peer * group.size() + rank];
+          if (peer == rank || sent + got == 0)
+            continue;
+          bool inter = placement.hostOf(group[rank], cluster) != placement.hostOf(group[peer], cluster);
+          ++(inter ? load.interPeers : load.intraPeers);
+          out[inter] += double(sent);
+          in[inter] += double(got);
+        }
+        load.intraBytes = std::max(out[0], in[0]);
+        load.interBytes = std::max(out[1], in[1]);
+        if (std::tie(most.interBytes, most.intraBytes) < std::tie(load.interBytes, load.intraBytes))
+          most = load;
+      }
+    if (most.interPeers + most.intraPeers == 0)
+      return nothingToDo();
+    Candidate c = ncclRaggedAllToAll(most, layout.shapes.front(), cluster);
+    addUplinks(c, layout.everybody, cluster);
     return c;
   }
 

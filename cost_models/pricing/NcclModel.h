@@ -19,6 +19,12 @@ struct NcclQuestion {
 std::vector<Candidate> ncclCollective(const NcclQuestion &question, const Cluster &cluster);
 /// all_to_all as grouped sends and receives.
 Candidate ncclAllToAll(const NcclQuestion &question, const Cluster &cluster);
+/// Of blocks that differ in size: `load` is what the busiest rank moves.
+struct PointToPointLoad {
+  int intraPeers = 0, interPeers = 0; ///< ranks that it exchanges something with, on its host and on others
+  double intraBytes = 0, interBytes = 0;
+};
+Candidate ncclRaggedAllToAll(const PointToPointLoad &load, const GroupShape &shape, const Cluster &cluster);
 Candidate ncclPermute(Bytes bytes, const PermuteLayout &layout, const Cluster &cluster);
 
 /// NCCL's factor on a tree's bandwidth, between two powers of two interpolated in the logarithm of the size. NCCL

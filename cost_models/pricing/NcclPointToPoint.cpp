@@ -81,6 +81,18 @@ Candidate ncclAllToAll(const NcclQuestion &question, const Cluster &cluster) {
   return c;
 }
 
+Candidate ncclRaggedAllToAll(const PointToPointLoad &load, const GroupShape &shape, const Cluster &cluster) {
+  bool inter = load.interPeers > 0;
+  double bytes = inter ? load.interBytes : load.intraBytes;
+  int peers = inter ? load.interPeers : load.intraPeers;
+  BytesPerSecond rate = perNic(cluster) * (inter ? shape.nics / shape.perHost : 1);
+  Candidate c = pointToPoint(cluster, bytes / std::max(1, peers), load.intraPeers, load.interPeers, peers, rate);
+  c.why.how += "; the rank with most to move, its blocks taken as equal";
+  c.nodes = shape.hosts;
+  c.streamsPerNic = shape.perHost;
+  return c;
+}
+
 Candidate ncclPermute(Bytes bytes, const PermuteLayout &layout, const Cluster &cluster) {
   bool inter = layout.interPairs > 0;
   Candidate c =

@@ -54,7 +54,7 @@ PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, Colle
     }
     longestChain = std::max(longestChain, algorithm.steps(kind, n, settings));
     for (int i = 0; i < int(group.size()); ++i)
-      programs[group[i]] = {&group, algorithm.program(kind, n, i, settings), i >= n, i * count + number};
+      programs[group[i]] = {&group, algorithm.program(kind, n, i, settings), i >= n, i * count + number, i};
   }
 }
 
@@ -115,11 +115,14 @@ Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const C
   Result<Topology> topology = Topology::build(cluster);
   if (!topology)
     return topology.error();
-  PlayedCollective collective(algorithm, spec.kind, groups, settings, *topology, placement);
+  algorithms::StepOptions made = settings;
+  made.ragged = spec.counts != nullptr;
+  PlayedCollective collective(algorithm, spec.kind, groups, made, *topology, placement);
   PlayedNetwork network(*topology, placement);
   network.helpers = collective.helpers();
   PlayOptions options;
   options.reduction = cluster.device.reduction;
+  options.counts = spec.counts.get();
   if (noise)
     options.excess = [&](int source, int target, uint64_t message) {
       DrawPlace place = *noise;

@@ -108,6 +108,12 @@ private:
 
   double bytesOf(const Lane &lane, const Step &step) const {
     const algorithms::StepProgram &program = ranks[lane.rank].program;
+    if (program.ragged) {
+      int64_t sum = 0;
+      for (int chunk = step.chunk; chunk < step.chunk + step.count; ++chunk)
+        sum += (*options.counts)[size_t(program.shareOf(chunk, ranks[lane.rank].place) / program.channels)];
+      return double(sum) / program.channels;
+    }
     return double(algorithms::bufferBytes(program.collective, program.ranks, options.operand.value)) / program.chunks *
            step.count;
   }
@@ -134,6 +140,13 @@ private:
     return length;
   }
 
+  double bytesOf(const Lane &lane, size_t length) const {
+    double bytes = 0;
+    for (size_t i = 0; i < length; ++i)
+      bytes += bytesOf(lane, *lane.steps[lane.next + i]);
+    return bytes;
+  }
+
   /// Executes steps of a lane from `time` on, until it waits or is busy.
   void advance(int index, double time) {
     Lane &lane = lanes[index];
@@ -142,6 +155,10 @@ private:
       const Step &step = *lane.steps[lane.next];
       int peer = (*ranks[lane.rank].group)[step.peer];
       size_t length = messageLength(lane);
+      if (ranks[lane.rank].program.ragged && bytesOf(lane, length) == 0) { // on either side: there is no such message
+        lane.next += length;
+        continue;
+      }
       if (step.action == Action::Send) {
         send(lane, length, peer, time);
         lane.next += length;
@@ -175,8 +192,7 @@ private:
     message.source = lane.rank;
     message.path = network.path(lane.rank, peer);
     message.targetLane = peer * channels + lane.channel;
-    for (size_t i = 0; i < length; ++i)
-      message.bytes += bytesOf(lane, *lane.steps[lane.next + i]);
+    message.bytes = bytesOf(lane, length);
     if (options.excess)
       message.excess = options.excess(lane.rank, peer, uint64_t(lane.channel) << 32 | lane.sent).value;
     ++lane.sent;

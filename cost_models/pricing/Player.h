@@ -44,10 +44,13 @@ struct PlayedRank {
   bool isSwitch = false; ///< it reduces as fast as its links are
   int turn =
       0; ///< who is first of those that arrive at once: the place in the group, not the name, so that names don't matter
+  int place = 0; ///< in the group
 };
 
 struct PlayOptions {
-  Bytes operand;               ///< of each rank; the chunks divide the buffer exactly
+  Bytes operand; ///< of each rank; the chunks divide the buffer exactly
+  /// Of ragged programs: bytes from each place of the group to each, row by row; the channels divide them exactly.
+  const std::vector<int64_t> *counts = nullptr;
   BytesPerSecond reduction{0}; ///< 0: reductions take no time
   /// How much later than by the network alone a message is delivered; null: not at all. `message` counts those of a
   /// lane.

@@ -46,15 +46,16 @@ struct Pricer::State {
   std::shared_ptr<const RankGroups> everyone = std::make_shared<RankGroups>(); ///< for a collective without groups
   uint64_t id = 0; ///< of this pricer in the process, for the per-thread cache of job draws
 
-  // Equal questions have equal answers. Groups are told apart by their address, which `shared_ptr` keeps from being
+  // Equal questions have equal answers. Groups and counts are told apart by their address, which `shared_ptr` keeps from being
   // reused.
-  using Key = std::tuple<CollectiveKind, int64_t, int, std::string, std::shared_ptr<const RankGroups>>;
+  using Key = std::tuple<CollectiveKind, int64_t, int, std::string, std::shared_ptr<const RankGroups>,
+                         std::shared_ptr<const std::vector<int64_t>>>;
   std::mutex mutex;
   std::map<Key, std::unique_ptr<const std::vector<Candidate>>> prices;
   std::map<std::pair<const Candidate *, Fabric>, Seconds> means;
 
   static Key keyOf(const CollectiveSpec &spec) {
-    return {spec.kind, spec.bytes.value, spec.tensors, spec.elementType, spec.groups};
+    return {spec.kind, spec.bytes.value, spec.tensors, spec.elementType, spec.groups, spec.counts};
   }
   const FabricProfile &profile(Fabric fabric) const {
     return fabric == Fabric::Intra ? cluster.intra.profile : cluster.inter.profile;

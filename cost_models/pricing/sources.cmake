@@ -10,6 +10,8 @@ set(BRAID_PRICING_SOURCES
   pricing/NcclModel.cpp
   pricing/NcclPointToPoint.cpp
   pricing/Noise.cpp
+  pricing/Orders.cpp
+  pricing/Packings.cpp
   pricing/Played.cpp
   pricing/Player.cpp
   pricing/Pricer.cpp

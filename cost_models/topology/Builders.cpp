@@ -24,6 +24,12 @@ static std::string wrong(const Cluster &c) {
   if (c.topology == "single_switch" && c.hostsPerLeaf > 0 && c.hostsPerLeaf < c.hosts)
     return "topology: expected all " + std::to_string(c.hosts) + " hosts on the one leaf of single_switch, got " +
            std::to_string(c.hostsPerLeaf);
+  for (const MeshLink &link : c.mesh)
+    for (int host = 0; host < c.hosts; ++host)
+      if (std::min(link.a, link.b) < 0 || std::max(link.a, link.b) >= c.devicesIn(host) || link.a == link.b)
+        return "topology: expected links between devices of each host, got " + std::to_string(link.a) + "-" +
+               std::to_string(link.b) + " for the " + std::to_string(c.devicesIn(host)) + " of host " +
+               std::to_string(host);
   if (c.topology == "three_tier" && c.leavesPerPod < 1)
     return "topology: expected at least one leaf in a pod of three_tier, got " + std::to_string(c.leavesPerPod);
   return {};
@@ -94,7 +100,8 @@ Result<Topology> Topology::build(const Cluster &cluster) {
   s.intraLinks = int(s.links.size());
   for (int host = 0, device = 0; host < c.hosts; ++host)
     for (int i = 0; i < c.devicesIn(host); ++i, ++device)
-      addPair(device, hostSwitches + host, Level::Intra, c.intra.bandwidth, c.intra.latency, c.intra);
+      addPair(device, hostSwitches + host, Level::Intra,
+              c.mesh.empty() ? c.intra.bandwidth : s.cluster.hostLink.bandwidth, c.intra.latency, c.intra);
   for (int host = 0, device = 0, nic = 0; host < c.hosts; nic += c.nicsIn(host++)) {
     int here = c.devicesIn(host), cards = c.nicsIn(host);
     for (int i = 0; i < here; ++i, ++device) {
@@ -126,6 +133,18 @@ Result<Topology> Topology::build(const Cluster &cluster) {
         for (int core = 0; core < s.cores; ++core)
           addPair(spines + s.spineIndex(plane, pod, spine), cores + (plane * s.spines + spine) * s.cores + core,
                   Level::Core, port, c.coreLatency, c.inter);
+
+  s.meshLinks = int(s.links.size());
+  if (!c.mesh.empty())
+    s.mesh.assign(size_t(c.devicesPerHost) * size_t(c.devicesPerHost), -1);
+  for (int host = 0; host < c.hosts; ++host)
+    for (size_t i = 0; i < c.mesh.size(); ++i) {
+      auto [a, b, count] = c.mesh[i];
+      s.mesh[size_t(a * c.devicesPerHost + b)] = int(2 * i);
+      s.mesh[size_t(b * c.devicesPerHost + a)] = int(2 * i + 1);
+      addPair(c.firstDevice(host) + a, c.firstDevice(host) + b, Level::Intra, c.intra.bandwidth * double(count),
+              c.intra.latency * 2, c.intra); // all of it on the one link
+    }
 
   Topology topology;
   topology.state = std::move(made);

@@ -75,6 +75,8 @@ std::string hashOf(const Cluster &c) {
   out.add("nics_per_host", c.nicsPerHost);
   addDevice(out, "device.", c.device);
   addLink(out, "intra.", c.intra);
+  for (const MeshLink &link : c.mesh)
+    out.add("intra.links", std::to_string(link.a) + "-" + std::to_string(link.b) + ":" + std::to_string(link.count));
   addLink(out, "inter.", c.inter);
   addLink(out, "host_link.", c.hostLink);
   // The name of the link inside a host says whether it is NVLink, and NCCL's model asks for that.

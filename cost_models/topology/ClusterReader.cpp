@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -172,7 +173,35 @@ static FabricProfile readProfile(YamlSection section) {
   return p;
 }
 
-static LinkClass readLink(YamlSection section, bool profile) {
+/// "0-1:2 0-3": devices 0 and 1 of each host are joined by two links, 0 and 3 by one.
+static std::vector<MeshLink> readMesh(YamlSection &section, int devices) {
+  std::vector<MeshLink> mesh;
+  std::string list = section.text("links");
+  for (size_t at = 0; at < list.size();) {
+    size_t end = std::min(list.find_first_of(" ,", at), list.size());
+    std::string word = list.substr(at, end - at);
+    at = end + 1;
+    if (word.empty())
+      continue;
+    MeshLink link{-1, -1, 1};
+    int used = 0, size = int(word.size());
+    bool plain = std::sscanf(word.c_str(), "%d-%d%n", &link.a, &link.b, &used) == 2 && used == size;
+    bool counted = !plain && std::sscanf(word.c_str(), "%d-%d:%d%n", &link.a, &link.b, &link.count, &used) == 3;
+    if (!(plain || (counted && used == size)) || link.a < 0 || link.b < 0 || link.a == link.b || link.a >= devices ||
+        link.b >= devices || link.count < 1 || link.count > 64)
+      section.fail("links", "expected pairs of different devices below " + std::to_string(devices) +
+                                " with the number of links, like \"0-1:2 0-3\", got \"" + word + "\"");
+    for (const MeshLink &other : mesh)
+      if ((other.a == link.a && other.b == link.b) || (other.a == link.b && other.b == link.a))
+        section.fail("links", "expected each pair once, got \"" + word + "\" again");
+    mesh.push_back(link);
+  }
+  if (mesh.empty())
+    section.fail("links", "expected at least one pair of devices, got none");
+  return mesh;
+}
+
+static LinkClass readLink(YamlSection section, bool profile, std::vector<MeshLink> *mesh = nullptr, int devices = 0) {
   LinkClass link;
   link.name = section.text("name");
   link.bandwidth = section.bandwidth("bandwidth");
@@ -181,6 +210,8 @@ static LinkClass readLink(YamlSection section, bool profile) {
     link.profile = readProfile(section.section("profile"));
   else
     link.profile.name = "quiet"; // its noise is part of the network's
+  if (mesh && section.has("links"))
+    *mesh = readMesh(section, devices);
   section.finish();
   return link;
 }
@@ -369,7 +400,10 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
     file.text("base");
   c.name = file.text("name");
   readHosts(file, c);
-  c.intra = readLink(file.section("intra"), true);
+  int fewest = c.devicesPerHost;
+  for (const HostGroup &group : c.groups)
+    fewest = std::min(fewest, group.devicesPerHost);
+  c.intra = readLink(file.section("intra"), true, &c.mesh, fewest);
   c.inter = readLink(file.section("inter"), true);
   if (file.has("host_link")) {
     c.hostLink = readLink(file.section("host_link"), false);

@@ -34,6 +34,16 @@ struct Topology::State {
 
   int intraLinks = 0, nicLinks = 0, spineLinks = 0, coreLinks = 0; ///< first link of each block
 
+  /// Where devices of a host are joined directly: by device x device in the host, the link's number in the host's block, or -1.
+  std::vector<int> mesh;
+  int meshLinks = 0; ///< first link; a block for each host
+  /// The link from one device to another of its host; -1: they are not joined.
+  int meshLink(int from, int to) const {
+    int host = devices[from].host, first = cluster.firstDevice(host), side = cluster.devicesPerHost;
+    int link = mesh.empty() ? -1 : mesh[size_t((from - first) * side + (to - first))];
+    return link < 0 ? -1 : meshLinks + host * 2 * int(cluster.mesh.size()) + link;
+  }
+
   int intraLink(int device) const { return intraLinks + 2 * device; }
   int nicLink(int plane, int nic) const { return nicLinks + 2 * (plane * int(nics.size()) + nic); }
   int podOf(int leaf) const { return leaf / leavesPerPod; }

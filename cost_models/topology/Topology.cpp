@@ -87,6 +87,10 @@ Topology::Path Topology::path(int from, int to, uint64_t flow) const {
   if (from == to)
     return path;
   if (s.devices[from].host == s.devices[to].host) {
+    if (int direct = s.meshLink(from, to); direct >= 0) {
+      path.links[path.count++] = direct;
+      return path;
+    }
     path.links[path.count++] = s.intraLink(from);
     path.links[path.count++] = s.intraLink(to) + 1;
     return path;

@@ -18,6 +18,7 @@ Algorithm hierarchicalRing();  ///< HierarchicalRing.cpp
 Algorithm recursiveDoubling(); ///< RecursiveDoubling.cpp
 Algorithm halvingDoubling();   ///< HalvingDoubling.cpp
 Algorithm binaryBlocks();      ///< BinaryBlocks.cpp
+Algorithm unevenHalving();     ///< UnevenHalving.cpp
 Algorithm bruck();             ///< Bruck.cpp
 Algorithm pat();               ///< Pat.cpp
 Algorithm scatterAllGather();  ///< ScatterAllGather.cpp

@@ -6,6 +6,9 @@
 //
 //   n = 6, root 0:   0 -> 1, 2, 4;   2 -> 3;   4 -> 5
 //
+// Where an order is asked for (StepOptions::order), "rank" is the place in it; gather and scatter, which move neighbouring
+// blocks together, have none.
+//
 //   broadcast  receive from the parent, send to the children, the largest subtree first; S segments in a pipeline
 //   reduce     combine the children's sums, the smallest subtree first, send to the parent; S segments
 //   gather     receive each child's blocks, then send all blocks of the subtree to the parent
@@ -24,6 +27,7 @@
 // Worked example, reduce, n = 4, root 0:  rank 3 sends d to 2, which sends c+d to 0; rank 1 sends b. 0: (b+a) + (d+c).
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Algorithms.h"
+#include "Order.h"
 
 namespace braid::algorithms {
 
@@ -38,17 +42,20 @@ namespace {
 /// One rank's place in the tree, and its program as it grows.
 struct Place {
   StepProgram &program;
-  int v, root, span; ///< span: descendants with itself, if none were cut; the root: a power of two >= n
+  const Order order;
+  int v, root,
+      span; ///< root: its place; span: descendants with itself, if none were cut; the root: a power of two >= n
 
-  Place(StepProgram &program, int rank, int root) : program(program), root(root) {
+  Place(StepProgram &program, int rank, int rootRank, const Order &given)
+      : program(program), order(given), root(order.placeOf(rootRank)) {
     int n = program.ranks;
-    v = (rank - root + n) % n;
+    v = (order.placeOf(rank) - root + n) % n;
     span = v & -v;
     if (v == 0)
       for (span = 1; span < n;)
         span *= 2;
   }
-  int rankOf(int place) const { return (place + root) % program.ranks; }
+  int rankOf(int place) const { return order.rankAt((place + root) % program.ranks); }
   int parent() const { return v - span; }
   bool hasChild(int bit) const { return v + bit < program.ranks; }
 
@@ -129,8 +136,10 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
   result.collective = collective;
   result.ranks = ranks;
   result.channels = k;
-  result.chunks = collective == Collective::Gather || collective == Collective::Scatter ? ranks * k : k * S;
-  Place tree(result, rank, isRooted(collective) ? options.root : 0);
+  bool inBlocks = collective == Collective::Gather || collective == Collective::Scatter;
+  result.chunks = inBlocks ? ranks * k : k * S;
+  Order order(ranks, inBlocks ? StepOptions() : options);
+  Place tree(result, rank, isRooted(collective) ? options.root : order.rankAt(0), order);
   if (collective == Collective::Gather)
     gather(tree);
   if (collective == Collective::Scatter)
@@ -160,6 +169,6 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   return hops * options.channels;
 }
 
-Algorithm binomialTree() { return {"binomial_tree", serves, program, steps, wireChunks}; }
+Algorithm binomialTree() { return {"binomial_tree", serves, program, steps, wireChunks, Needs::Nothing, true}; }
 
 } // namespace braid::algorithms

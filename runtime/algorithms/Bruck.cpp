@@ -5,6 +5,9 @@
 // all_to_all   With i = (target - source) mod n, a block goes 2^j ranks on for every bit j of i, in step j. What passes
 //              through waits in scratch, and its last step takes it to where it belongs, so nothing is rotated or copied.
 //
+// A ragged all_to_all is the same, of blocks of any sizes; ranks pass on the blocks of others, and so have to know the sizes of
+// all. A block of c bytes is sent c times ones(i).
+//
 // A message holds many blocks that do not lie together. (Bruck, Ho, Kipnis, Upfal and Weathersby, 1997.)
 //
 // k channels: n blocks of k chunks. L = ceil(log2 n); ones(i): bits of i that are set.
@@ -41,22 +44,35 @@ static StepProgram gathered(int n, int rank, const StepOptions &options) {
   return builder.program;
 }
 
+static int ones(int bits) { return __builtin_popcount(unsigned(bits)); }
+
 static StepProgram exchanged(int n, int rank, const StepOptions &options) {
   Builder builder(Collective::AllToAll, n, n, options.channels);
+  builder.program.ragged = options.ragged;
   int L = ceilLog2(n);
-  std::vector<int> slot(n); // of what passes through: those with more than one bit
-  int slots = 0;
-  for (int i = 1; i < n; ++i)
-    slot[i] = (i & (i - 1)) ? slots++ : -1;
-  builder.scratch(slots);
+  // What passes through waits in a place for its i; ragged: for each of its stops, since blocks differ in size.
+  std::vector<int> firstPlace(n);
+  std::vector<std::pair<int, int>> pairs;
+  for (int i = 1; i < n; ++i) {
+    firstPlace[i] = int(pairs.size());
+    int stops = options.ragged ? ones(i) - 1 : ones(i) > 1;
+    for (int stop = 0, moved = 0; stop < stops; ++stop) {
+      moved |= (i & ~moved) & -(i & ~moved); // one bit more
+      int source = (rank - moved + n) % n;
+      pairs.push_back({source, (source + i) % n});
+    }
+  }
+  builder.scratch(pairs);
+  auto placeOf = [&](int i, int stop) { return Range{Range::Scratch, firstPlace[i] + (options.ragged ? stop : 0), 1}; };
   for (int j = 0; j < L; ++j) {
     std::vector<Range> sent, taken;
     for (int i = 1; i < n; ++i) {
       if (!(i >> j & 1))
         continue;
-      bool first = (i & ((1 << j) - 1)) == 0, last = i >> (j + 1) == 0;
-      sent.push_back(first ? Range{Range::Own, (rank + i) % n, 1} : Range{Range::Scratch, slot[i], 1});
-      taken.push_back(last ? blocksOf((rank - i + n) % n) : Range{Range::Scratch, slot[i], 1});
+      int stop = ones(i & ((1 << j) - 1)); // bits that are done
+      bool last = i >> (j + 1) == 0;
+      sent.push_back(stop == 0 ? Range{Range::Own, (rank + i) % n, 1} : placeOf(i, stop - 1));
+      taken.push_back(last ? blocksOf((rank - i + n) % n) : placeOf(i, stop));
     }
     builder.message(Action::Send, (rank + (1 << j)) % n, sent);
     builder.message(Action::Receive, (rank - (1 << j) % n + n) % n, taken);
@@ -75,11 +91,15 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   if (collective == Collective::AllToAll) {
     hops = 0;
     for (int i = 1; i < ranks; ++i)
-      hops += __builtin_popcount(unsigned(i));
+      hops += ones(i);
   }
   return options.channels * int64_t(ranks) * hops;
 }
 
-Algorithm bruck() { return {"bruck", serves, program, steps, wireChunks}; }
+static int64_t hops(int ranks, int source, int target, const StepOptions &options) {
+  return ones((target - source + ranks) % ranks);
+}
+
+Algorithm bruck() { return {"bruck", serves, program, steps, wireChunks, Needs::Nothing, false, hops, true}; }
 
 } // namespace braid::algorithms

@@ -55,6 +55,14 @@ public:
         program.scratch.push_back(byChannel ? 0 : channel);
   }
 
+  /// Room for the blocks of these (source, target) of an all_to_all, in this order; before the first step.
+  void scratch(const std::vector<std::pair<int, int>> &pairs) {
+    scratchBlocks = int(pairs.size());
+    for (auto [source, target] : pairs)
+      for (int channel = 0; channel < channels; ++channel)
+        program.scratch.push_back(program.ragged ? (source * program.ranks + target) * channels + channel : channel);
+  }
+
   /// One message on each channel, of one or more ranges; ranges that touch become one.
   void message(Action action, int peer, std::vector<Range> ranges) {
     std::vector<Range> joined;

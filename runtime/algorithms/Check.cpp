@@ -199,8 +199,11 @@ private:
         program.chunks != first.chunks || program.channels != first.channels)
       return "rank " + std::to_string(rank) +
              ": the program is of another collective, size, or number of chunks or channels";
+    if (program.ragged != options.ragged || (program.ragged && collective != Collective::AllToAll))
+      return "rank " + std::to_string(rank) +
+             ": expected a ragged program for a ragged all_to_all, and for nothing else";
     for (int like : program.scratch)
-      if (like < 0 || like >= program.chunks)
+      if (like < 0 || like >= (program.ragged ? int64_t(ranks) * program.chunks : program.chunks))
         return "rank " + std::to_string(rank) + ": expected scratch as large as a chunk of the buffer, got chunk " +
                std::to_string(like);
     std::vector<int> owner(program.own(0), -1); // channel that uses the chunk
@@ -258,7 +261,8 @@ private:
           operand[chunk] = expressions->leaf(rank, chunk);
       }
       buffers[rank].assign(program.own(0), nothing);
-      std::copy(operand.begin(), operand.end(), buffers[rank].begin());
+      if (!program.ragged) // else the buffer is another place
+        std::copy(operand.begin(), operand.end(), buffers[rank].begin());
     }
     lanes.clear();
     for (int rank = 0; rank < int(programs.size()); ++rank)
@@ -357,6 +361,11 @@ private:
         if (theirs == nothing)
           return at(lane.rank, lane.steps[lane.next + i]) + ": expected a value for chunk " + std::to_string(c) +
                  ", got nothing from rank " + std::to_string(peer);
+        const StepProgram &program = programs[lane.rank];
+        if (program.ragged && theirs != program.shareOf(c, lane.rank)) // a leaf's number is its share's
+          return at(lane.rank, lane.steps[lane.next + i]) + ": chunk " + std::to_string(c) + " has room for " +
+                 expressions->text(program.shareOf(c, lane.rank)) + ", got " + expressions->text(theirs) +
+                 " from rank " + std::to_string(peer) + ", which may be larger";
         if (step.action == Action::ReceiveReduce && mine == nothing)
           return at(lane.rank, lane.steps[lane.next + i]) + ": expected two operands to combine in chunk " +
                  std::to_string(c) + ", got nothing here";
@@ -464,6 +473,8 @@ private:
           expected = expressions->leaf(chunk / perBlock, chunk);
           break;
         case Collective::AllToAll:
+          if (programs[rank].ragged && chunk / perBlock == rank)
+            break; // what a rank keeps is in no step
           expected = expressions->leaf(chunk / perBlock, rank * perBlock + chunk % perBlock);
           break;
         case Collective::Broadcast:

@@ -111,9 +111,30 @@ double timeOf(const FabricGraph &graph, Collective collective, double bytes, con
 
 } // namespace
 
-double cutBound(const FabricGraph &graph, Collective collective, double blockBytes) {
+static FabricGraph turned(FabricGraph graph) {
+  for (FabricGraph::Link &link : graph.links)
+    std::swap(link.from, link.to);
+  return graph;
+}
+
+double cutBound(const FabricGraph &graph, Collective collective, double blockBytes, int root) {
   int n = graph.ranks, source = graph.nodes;
   double bound = 0;
+  if (collective == Collective::ReduceScatter || collective == Collective::Reduce)
+    return cutBound(turned(graph), collective == Collective::Reduce ? Collective::Broadcast : Collective::AllGather,
+                    blockBytes, root);
+  if (collective == Collective::AllReduce)
+    return cutBound(graph, Collective::ReduceScatter, blockBytes) + cutBound(graph, Collective::AllGather, blockBytes);
+  if (collective == Collective::Broadcast) {
+    for (int rank = 0; rank < n; ++rank) {
+      Flow flow(graph.nodes);
+      for (const FabricGraph::Link &link : graph.links)
+        flow.add(link.from, link.to, link.bandwidth);
+      if (rank != root)
+        bound = std::max(bound, blockBytes / flow.run(root, rank)); // no way: infinity
+    }
+    return bound;
+  }
   auto consider = [&](std::vector<char> inside) {
     inside.resize(graph.nodes);
     double time = timeOf(graph, collective, blockBytes, inside);

@@ -18,6 +18,9 @@
 //
 // In the second tree the even positions' ranks are odd positions of the first, and the other way around.
 //
+// "Rank r" is the r-th in the order asked for (StepOptions::order). Neighbours in it are near each other in both trees, so an
+// order by hosts keeps most of their edges inside.
+//
 // With k channels and S segments the buffer has 2 k S chunks; channel j uses lanes 2j (first tree) and 2j + 1 (second),
 // each lane S chunks. Lanes are independent.
 //
@@ -45,6 +48,7 @@
 //   0. 8 chunks on the wire, chain of 2.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Algorithms.h"
+#include "Order.h"
 
 namespace braid::algorithms {
 
@@ -104,10 +108,10 @@ static int memberAt(int position, int tree, int n) {
 }
 
 /// One lane of an all_reduce.
-static void allReduceLane(StepProgram &program, int rank, int lane, int segments) {
+static void allReduceLane(StepProgram &program, const Order &order, int place, int lane, int segments) {
   int n = program.ranks, tree = lane % 2;
-  Node node = nodeAt(positionOf(rank, tree, n), n);
-  auto peer = [&](int position) { return memberAt(position, tree, n); };
+  Node node = nodeAt(positionOf(place, tree, n), n);
+  auto peer = [&](int position) { return order.rankAt(memberAt(position, tree, n)); };
   auto add = [&](Action action, int position, int segment) {
     if (position)
       program.steps.push_back({action, peer(position), lane * segments + segment, 1, lane});
@@ -127,14 +131,14 @@ static void allReduceLane(StepProgram &program, int rank, int lane, int segments
   }
 }
 
-/// One lane of a broadcast: member m of the n - 1 others is rank root + 1 + m.
-static void broadcastLane(StepProgram &program, int rank, int root, int lane, int segments) {
-  int n = program.ranks, others = n - 1, tree = lane % 2;
-  auto peer = [&](int position) { return (memberAt(position, tree, others) + root + 1) % n; };
-  int member = (rank - root - 1 + 2 * n) % n; // the root: n - 1
+/// One lane of a broadcast: member m of the n - 1 others is m + 1 places after the root.
+static void broadcastLane(StepProgram &program, const Order &order, int place, int root, int lane, int segments) {
+  int n = program.ranks, others = n - 1, tree = lane % 2, first = order.placeOf(root);
+  auto peer = [&](int position) { return order.rankAt((memberAt(position, tree, others) + first + 1) % n); };
+  int member = (place - first - 1 + 2 * n) % n; // the root: n - 1
   for (int segment = 0; segment < segments; ++segment) {
     int chunk = lane * segments + segment;
-    if (rank == root) {
+    if (place == first) {
       program.steps.push_back({Action::Send, peer(1 << floorLog2(others)), chunk, 1, lane});
       continue;
     }
@@ -152,11 +156,13 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
   result.ranks = ranks;
   result.channels = 2 * options.channels;
   result.chunks = result.channels * options.segments;
+  Order order(ranks, options);
+  int place = order.placeOf(rank);
   for (int lane = 0; lane < result.channels && ranks > 1; ++lane) {
     if (collective == Collective::AllReduce)
-      allReduceLane(result, rank, lane, options.segments);
+      allReduceLane(result, order, place, lane, options.segments);
     else
-      broadcastLane(result, rank, options.root, lane, options.segments);
+      broadcastLane(result, order, place, options.root, lane, options.segments);
   }
   return result;
 }
@@ -176,6 +182,8 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   return (collective == Collective::AllReduce ? 2 : 1) * (ranks - 1) * chunks;
 }
 
-Algorithm doubleBinaryTree() { return {"double_binary_tree", serves, program, steps, wireChunks}; }
+Algorithm doubleBinaryTree() {
+  return {"double_binary_tree", serves, program, steps, wireChunks, Needs::Nothing, true};
+}
 
 } // namespace braid::algorithms

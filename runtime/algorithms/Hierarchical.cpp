@@ -25,6 +25,10 @@
 //   broadcast       k R (n-1)                                                        2 + floor(log2 H)
 //   reduce          k (R (n-1) + R - [the root is among the first R of its host])    2 + floor(log2 H)
 //
+// A ragged all_to_all is the same, of blocks of any sizes; ranks pass on the blocks of others, and so have to know the sizes of
+// all. A block for another host is sent once across, once before if its source is not on the target's rail, once after if
+// the target is beyond R.
+//
 // The exact chain, with hosts of one rank and small ones, is what `steps` below works out host by host. Bytes that a rank sends
 // across, buffer m, even hosts: all_reduce 2 m (H-1)/n, others m (H-1)/n; all_to_all m (H-1)/H.
 //
@@ -142,7 +146,15 @@ static void allToAll(Levels &l) {
   for (int other = l.place + l.R; other < l.size; other += l.R)
     beyond.push_back(l.local(other));
   int passing = l.onRail() ? l.size * int(targets.size()) : 0, away = l.n - l.size;
-  l.builder.scratch(passing + (l.onRail() ? int(beyond.size()) * away : 0));
+  std::vector<std::pair<int, int>> pairs;
+  for (int source = 0; source < l.size && l.onRail(); ++source)
+    for (int target : targets)
+      pairs.push_back({l.local(source), target});
+  for (size_t b = 0; b < beyond.size() && l.onRail(); ++b)
+    for (int h = 0; h < l.H; ++h)
+      for (int source = 0; source < l.hosts.size(h) && h != l.host; ++source)
+        pairs.push_back({l.hosts.members[h][source], beyond[b]});
+  l.builder.scratch(pairs);
   auto foreign = [&](int rail, int source) { // a rank's blocks for other hosts on a rail, in the order of targets
     std::vector<Range> list;
     for (int h = 0; h < l.H; ++h)
@@ -248,6 +260,7 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
                : inBlocks(collective)              ? ranks
                                                    : hosts.rails;
   Levels levels(collective, ranks, rank, options, hosts, blocks);
+  levels.builder.program.ragged = options.ragged;
   switch (collective) {
   case Collective::AllReduce:
     allReduce(levels);
@@ -357,6 +370,16 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   }
 }
 
-Algorithm hierarchical() { return {"hierarchical", serves, program, steps, wireChunks}; }
+static int64_t hops(int ranks, int source, int target, const StepOptions &options) {
+  Hosts hosts(ranks, options);
+  if (hosts.hostOf(source) == hosts.hostOf(target))
+    return source != target;
+  int place = hosts.placeOf(target), rail = place % hosts.rails;
+  return (hosts.placeOf(source) != rail) + 1 + (place >= hosts.rails);
+}
+
+Algorithm hierarchical() {
+  return {"hierarchical", serves, program, steps, wireChunks, Needs::Nothing, false, hops, true};
+}
 
 } // namespace braid::algorithms

@@ -10,6 +10,8 @@
 //   all_gather, all_to_all, broadcast, reduce, gather, scatter: each block goes straight to where it is wanted
 //   barrier         a message without bytes to all others
 //
+// A ragged all_to_all is the same, of blocks of any sizes: each travels once, and a rank needs to know only its own sizes.
+//
 // k channels: each block is k chunks (all_reduce, broadcast, reduce: the buffer is k chunks). A barrier uses one.
 //
 //                   steps (chain of messages)   chunks on the wire   bytes sent per rank of a buffer of m bytes
@@ -64,6 +66,7 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
   result.ranks = n;
   result.channels = k;
   result.chunks = blocks ? n * k : k;
+  result.ragged = options.ragged;
   int root = options.root;
   bool toRoot = collective == Collective::Reduce || collective == Collective::Gather;
   bool fromRoot = collective == Collective::Broadcast || collective == Collective::Scatter;
@@ -75,7 +78,8 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
     int peer = (rank + distance) % n;
     if ((toRoot && peer != root) || (fromRoot && rank != root))
       continue;
-    add(result, Action::Send, peer, !blocks ? 0 : (theirs ? peer : rank) * k);
+    int block = !blocks ? 0 : (theirs ? peer : rank) * k;
+    add(result, Action::Send, peer, result.ragged ? result.own(block) : block);
   }
   if (collective == Collective::AllReduce) {
     sumInOrder(result, rank);
@@ -108,6 +112,10 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   }
 }
 
-Algorithm naiveExchange() { return {"naive_exchange", serves, program, steps, wireChunks}; }
+static int64_t hops(int ranks, int source, int target, const StepOptions &options) { return source != target; }
+
+Algorithm naiveExchange() {
+  return {"naive_exchange", serves, program, steps, wireChunks, Needs::Nothing, false, hops};
+}
 
 } // namespace braid::algorithms

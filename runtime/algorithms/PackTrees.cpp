@@ -157,7 +157,7 @@ private:
 
 } // namespace
 
-std::vector<Transfer> packRoutes(const FabricGraph &graph, const Routes &routes, Collective collective,
+std::vector<Transfer> packRoutes(const FabricGraph &graph, const Routes &routes, Collective collective, int root,
                                  double blockBytes, int pieces, double bound, double shallow) {
   struct Piece {
     int source, target, number;
@@ -167,7 +167,8 @@ std::vector<Transfer> packRoutes(const FabricGraph &graph, const Routes &routes,
   for (int number = 0; number < pieces; ++number)
     for (int source = 0; source < graph.ranks; ++source)
       for (int shift = 1; shift < (collective == Collective::AllToAll ? graph.ranks : 2); ++shift)
-        all.push_back({source, collective == Collective::AllToAll ? (source + shift) % graph.ranks : -1, number, {}});
+        if (collective != Collective::Broadcast || source == root)
+          all.push_back({source, collective == Collective::AllToAll ? (source + shift) % graph.ranks : -1, number, {}});
   Packer packer(graph, routes, blockBytes / pieces, bound, shallow);
   for (int round = 0; round < 3; ++round)
     for (Piece &piece : all) {

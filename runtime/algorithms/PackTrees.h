@@ -17,9 +17,9 @@ private:
   std::vector<std::vector<int>> paths;
 };
 
-/// The transfers of all pieces, without times; empty: some rank cannot be reached. `shallow`: by how much dearer a tree's link is
-/// for each link above it.
-std::vector<Transfer> packRoutes(const FabricGraph &graph, const Routes &routes, Collective collective,
+/// The transfers of all pieces (all_gather, all_to_all, or broadcast from the root), without times; empty: some rank cannot be
+/// reached. `shallow`: by how much dearer a tree's link is for each link above it.
+std::vector<Transfer> packRoutes(const FabricGraph &graph, const Routes &routes, Collective collective, int root,
                                  double blockBytes, int pieces, double bound, double shallow);
 
 /// Gives each transfer its time under the link rule (a message takes its links in order, cut-through; on each it starts when

@@ -5,6 +5,9 @@
 // blocks of a pair change places, so the buffer is used in place. All ranks do the same, for any number of them: nobody
 // rests, and nobody gets ahead of the rank that it meets next.
 //
+// A ragged all_to_all is the same, but for the places: blocks of different sizes cannot change places, so what leaves is read
+// from the operand. Each block travels once, and a rank needs to know only its own sizes.
+//
 // With k channels a block has k chunks; channel j carries chunk j of each.
 //
 //               steps (chain of messages)   chunks on the wire   bytes sent per rank of a buffer of m bytes
@@ -24,9 +27,13 @@ static StepProgram program(Collective collective, int ranks, int rank, const Ste
   result.ranks = ranks;
   result.channels = options.channels;
   result.chunks = ranks * options.channels;
+  result.ragged = options.ragged;
   auto add = [&](Action action, int other) {
+    int block = other * options.channels;
+    if (result.ragged && action == Action::Send)
+      block = result.own(block);
     for (int channel = 0; channel < options.channels; ++channel)
-      result.steps.push_back({action, other, other * options.channels + channel, 1, channel});
+      result.steps.push_back({action, other, block + channel, 1, channel});
   };
   for (int round = 1; round <= ranks / 2; ++round) {
     int after = (rank + round) % ranks, before = (rank - round + ranks) % ranks;
@@ -46,6 +53,10 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   return int64_t(options.channels) * ranks * (ranks - 1);
 }
 
-Algorithm pairwiseExchange() { return {"pairwise_exchange", serves, program, steps, wireChunks}; }
+static int64_t hops(int ranks, int source, int target, const StepOptions &options) { return source != target; }
+
+Algorithm pairwiseExchange() {
+  return {"pairwise_exchange", serves, program, steps, wireChunks, Needs::Nothing, false, hops};
+}
 
 } // namespace braid::algorithms

@@ -6,7 +6,7 @@
 //
 //   broadcast   from the root to the last
 //   reduce      from the last to the root; each adds its own
-//   all_reduce  to rank 0 and back. A rank at place d has the round trip to place 0, 2 d messages, ahead of it: it
+//   all_reduce  to the first rank and back. A rank at place d has the round trip to place 0, 2 d messages, ahead of it: it
 //               handles segment i on the way there together with segment i - 2d on the way back (DoubleBinaryTree.cpp)
 //
 // k channels of S chunks. With h = n-1; S - 1 = q (2h + 1) + t, 0 <= t <= 2h:
@@ -70,6 +70,6 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   return int64_t(collective == Collective::AllReduce ? 2 : 1) * options.channels * options.segments * (ranks - 1);
 }
 
-Algorithm pipelinedChain() { return {"pipelined_chain", serves, program, steps, wireChunks}; }
+Algorithm pipelinedChain() { return {"pipelined_chain", serves, program, steps, wireChunks, Needs::Nothing, true}; }
 
 } // namespace braid::algorithms

@@ -44,6 +44,7 @@ static std::vector<Algorithm> &all() {
                                             recursiveDoubling(),
                                             halvingDoubling(),
                                             binaryBlocks(),
+                                            unevenHalving(),
                                             bruck(),
                                             pat(),
                                             scatterAllGather(),
@@ -73,7 +74,12 @@ void remove(const std::string &name) {
 
 bool granted(const Algorithm &algorithm, const StepOptions &options) {
   return algorithm.needs == Needs::Nothing || (algorithm.needs == Needs::Switches && !options.switches.empty()) ||
-         (algorithm.needs == Needs::Topology && options.packed);
+         (algorithm.needs == Needs::Topology && (options.packed || options.packing));
+}
+
+bool servesRagged(const Algorithm &algorithm, int ranks) {
+  return algorithm.hops && algorithm.serves(Collective::AllToAll, ranks) &&
+         (!algorithm.forwards || ranks <= mostForwarding);
 }
 
 const Algorithm *find(const std::string &name) {

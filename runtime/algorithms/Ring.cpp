@@ -95,6 +95,6 @@ static int64_t wireChunks(Collective collective, int ranks, const StepOptions &o
   return steps(collective, ranks, options) * ranks * options.channels;
 }
 
-Algorithm ring() { return {"ring", serves, program, steps, wireChunks}; }
+Algorithm ring() { return {"ring", serves, program, steps, wireChunks, Needs::Nothing, true}; }
 
 } // namespace braid::algorithms

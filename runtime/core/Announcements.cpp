@@ -1,7 +1,7 @@
 //===- Announcements.cpp - what ranks tell each other about an operation, once --------------------------------------===//
 //
-// At its first start, on lane 0: what it is, as a hash and in words, and the lane where this rank takes its messages. Nothing of
-// it is believed before it was looked at.
+// At its first start, on lane 0: what it is, as a hash and in words, the lane where this rank takes its messages, and the sizes
+// of blocks between the two where they differ. Nothing of it is believed before it was looked at.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Communicator.h"
 #include <algorithm>
@@ -15,8 +15,14 @@ uint64_t Communicator::announce(const Operation &operation, uint32_t &place) {
   Announcement announcement = {};
   announcement.hash = operation.request.hash();
   announcement.firstLane = operation.firstLane;
-  std::strncpy(announcement.text, operation.request.signature().c_str(), sizeof announcement.text - 1);
-  said.push_back(announcement);
+  const Request &request = operation.request;
+  std::strncpy(announcement.text, request.signature().c_str(), sizeof announcement.text - 1);
+  Said all{std::vector<Announcement>(request.ragged() ? size_t(size()) : 1, announcement)};
+  for (int peer = 0; peer < size() && request.ragged(); ++peer) {
+    all.each[size_t(peer)].gives = request.gives[size_t(peer)];
+    all.each[size_t(peer)].takes = request.takes[size_t(peer)];
+  }
+  said.push_back(std::move(all));
   ++agreeing;
   return announced++;
 }
@@ -30,7 +36,7 @@ bool Communicator::talk() {
     if (peer == me)
       continue;
     Told &t = told[size_t(peer)];
-    while (t.offered < end && carrier->offer(peer, 0, &said[t.offered - saidFirst], sizeof(Announcement))) {
+    while (t.offered < end && carrier->offer(peer, 0, &said[t.offered - saidFirst].to(peer), sizeof(Announcement))) {
       ++t.offered;
       moved = true;
     }
@@ -54,6 +60,22 @@ bool Communicator::talk() {
   for (; saidFirst < taken; ++saidFirst)
     said.pop_front();
   return moved;
+}
+
+/// Whether a peer of a ragged operation sends what this rank expects, and expects what it sends.
+bool Communicator::sizesAgree(const Operation &operation, int peer, const Announcement &heard) {
+  const Request &request = operation.request;
+  if (!request.ragged())
+    return true;
+  auto compare = [&](int source, int target, uint64_t gives, uint64_t takes) {
+    if (gives != takes && failure)
+      fail(BRAID_MISMATCH, request.title() + ": expected what " + named(target) + " receives from " + named(source) +
+                               " to be what that one sends, got " + std::to_string(takes) + " elements expected on " +
+                               named(target) + " and " + std::to_string(gives) + " sent by " + named(source));
+    return gives == takes;
+  };
+  return compare(peer, me, heard.gives, request.takes[size_t(peer)]) &&
+         compare(me, peer, request.gives[size_t(peer)], heard.takes);
 }
 
 bool Communicator::agreedOn(Operation &operation, uint64_t number) {
@@ -83,6 +105,8 @@ bool Communicator::agreedOn(Operation &operation, uint64_t number) {
                                (alike ? "; do the other tensors or pairs differ?" : ""));
       return false;
     }
+    if (!sizesAgree(operation, peer, heard))
+      return false;
     operation.reaches(peer, heard.firstLane);
     while (t.first <= number) { // operations agree in the order of their numbers
       t.heard.pop_front();

@@ -122,12 +122,18 @@ private:
     uint64_t hash;
     int32_t firstLane; ///< where the rank takes its messages
     char text[100];
+    uint64_t gives, takes; ///< ragged: elements that it sends to who is told, and expects from it
+  };
+  struct Said {
+    std::vector<Announcement> each; ///< to all the same, or to each rank its own
+    const Announcement &to(int peer) const { return each[each.size() > 1 ? size_t(peer) : 0]; }
   };
   struct Told {
     std::deque<Announcement> heard; ///< from a peer, from number `first` on
     uint64_t first = 0;
     uint64_t offered = 0; ///< of ours, to the peer
   };
+  bool sizesAgree(const Operation &operation, int peer, const Announcement &heard);
 
   std::shared_ptr<Exchange> exchange;
   std::vector<int> members;
@@ -148,7 +154,7 @@ private:
   std::vector<Operation *> active; ///< in the order of their starts
   std::set<int> freeLanes;
   uint64_t pointToPoint = 0; ///< sends and receives planned so far
-  std::deque<Announcement> said;
+  std::deque<Said> said;
   uint64_t saidFirst = 0, announced = 0;
   uint32_t lanesAnnounced = 1; ///< as lanes themselves are counted
   std::vector<Told> told;

@@ -25,7 +25,7 @@ Operation::Operation(Communicator &comm, Request asked, Plan made, int firstLane
       peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
-  agreed = request.pointToPoint() || request.ranks == 1;
+  agreed = request.pointToPoint() || request.ranks + request.options.helpers == 1;
   if (request.pointToPoint()) { // a sender's own: collectives have the numbers below
     place = uint64_t(1) << 31 | (draws::mix(uint64_t(request.me), pointToPoint) & 0x7fffffff);
     firstPlace = uint32_t(request.peer) << 12 | uint32_t(firstLane);

@@ -1,5 +1,6 @@
 //===- PartPlanner.cpp - gives one part of an operation its addresses ---------------------------------------------===//
 #include "core/PartPlanner.h"
+#include "core/Counts.h"
 #include <algorithm>
 
 namespace braid::runtime {
@@ -34,6 +35,8 @@ Outcome PartPlanner::place() {
     operand = {const_cast<char *>(part.tensor.send) + first - stride * size_t(request.in.first), true, stride};
   if (part.tensor.receive)
     result = {part.tensor.receive + first - stride * size_t(request.out.first), true, stride};
+  if (program.ragged)
+    layRagged();
   chooseTargets();
   Outcome done = chooseOperand();
   if (done && usesScratch)
@@ -43,7 +46,7 @@ Outcome PartPlanner::place() {
   size_t room = 0;
   for (int like : program.scratch) {
     passing.push_back(room);
-    room += offset(like + 1) - offset(like);
+    room += program.ragged ? shareBytes(request, program, like) : offset(like + 1) - offset(like);
   }
   passing.push_back(room);
   if (done && room)
@@ -51,6 +54,16 @@ Outcome PartPlanner::place() {
   if (done)
     finish();
   return done ? lost() : done;
+}
+
+/// Operand and result of a ragged all_to_all: blocks of any sizes, one after another, each in shares for the channels.
+void PartPlanner::layRagged() {
+  inAt.assign(1, 0);
+  outAt.assign(1, 0);
+  for (int chunk = 0; chunk < program.chunks; ++chunk) {
+    inAt.push_back(inAt.back() + shareBytes(request, program, program.shareOf(program.own(chunk), request.me)));
+    outAt.push_back(outAt.back() + shareBytes(request, program, program.shareOf(chunk, request.me)));
+  }
 }
 
 Outcome PartPlanner::add(size_t index) {
@@ -173,6 +186,8 @@ size_t PartPlanner::bytesOf(const Step &step) const {
   if (step.chunk >= program.chunks && !program.isOwn(step.chunk))
     return passing[size_t(step.chunk + step.count - program.chunks)] - passing[size_t(step.chunk - program.chunks)];
   int chunk = program.isOwn(step.chunk) ? step.chunk - program.own(0) : step.chunk;
+  if (program.ragged && program.isOwn(step.chunk))
+    return inAt[size_t(chunk + step.count)] - inAt[size_t(chunk)];
   return offset(chunk + step.count) - offset(chunk);
 }
 
@@ -182,11 +197,15 @@ bool PartPlanner::inGathered(size_t index) const {
 
 /// Bytes of this part before `chunk`, block after block.
 size_t PartPlanner::offset(int chunk) const {
+  if (program.ragged)
+    return outAt[size_t(chunk)];
   size_t block = size_t(chunk / chunksPerBlock), within = size_t(chunk % chunksPerBlock);
   return block * blockBytes() + std::min(within * perChunk, part.count) * request.elementBytes;
 }
 
 char *PartPlanner::at(const Base &base, int chunk) const {
+  if (program.ragged)
+    return base.exists ? base.at + (&base == &operand ? inAt : outAt)[size_t(chunk)] : nullptr;
   size_t block = size_t(chunk / chunksPerBlock);
   return base.exists ? base.at + block * base.stride + (offset(chunk) - block * blockBytes()) : nullptr;
 }
@@ -282,8 +301,10 @@ Outcome PartPlanner::chooseOperand() {
   for (int c = 0; c < program.chunks; ++c)
     direct |= !scattered[size_t(c)];
   // Of the whole tensor: another part's result may be this one's operand.
-  const char *in = part.tensor.send, *inEnd = in + operand.stride * size_t(request.in.count);
-  const char *out = part.tensor.receive, *outEnd = out + operand.stride * size_t(request.out.count);
+  size_t inBytes = program.ragged ? inAt.back() : operand.stride * size_t(request.in.count);
+  size_t outBytes = program.ragged ? outAt.back() : operand.stride * size_t(request.out.count);
+  const char *in = part.tensor.send, *inEnd = in + inBytes;
+  const char *out = part.tensor.receive, *outEnd = out + outBytes;
   bool overlap = result.exists && in < outEnd && out < inEnd;
   bool snapshot = false;
   if (overlap && operand.at != result.at) {
@@ -310,10 +331,15 @@ Outcome PartPlanner::chooseOperand() {
   if (!snapshot)
     return {};
   char *memory = nullptr;
-  Outcome done = take(blockBytes() * size_t(request.in.count), memory);
+  Outcome done = take(program.ragged ? inBytes : blockBytes() * size_t(request.in.count), memory);
   if (!done)
     return done;
   Base original = operand;
+  if (program.ragged) {
+    operand.at = memory;
+    plan.before.push_back({memory, original.at, inBytes});
+    return {};
+  }
   operand = {memory - blockBytes() * size_t(request.in.first), true, blockBytes()};
   size_t mine = plan.before.size();
   for (int block = request.in.first; block < request.in.first + request.in.count; ++block) {

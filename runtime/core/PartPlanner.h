@@ -76,6 +76,7 @@ private:
   Outcome take(size_t bytes, char *&memory);
   void chooseTargets();
   Outcome chooseOperand();
+  void layRagged();
   void finish();
   void copy(std::vector<Copy> &list, const Base &to, const Base &from, int chunk) const;
 
@@ -87,8 +88,9 @@ private:
   const int lanes, lane;
 
   int chunksPerBlock = 1;
-  size_t perChunk = 0;       ///< elements
-  size_t duringAt, settleAt; ///< where this part's copies start in the plan's lists
+  size_t perChunk = 0;             ///< elements
+  std::vector<size_t> inAt, outAt; ///< ragged: bytes before each chunk of operand and result, and all
+  size_t duringAt, settleAt;       ///< where this part's copies start in the plan's lists
   Base operand, result, scratch;
   char *passingAt = nullptr;   ///< the program's own scratch
   std::vector<size_t> passing; ///< where its chunks are, and its end

@@ -160,7 +160,8 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
 
   Collective kind = kindOf(request.collective);
   StepProgram program;
-  bool alone = request.ranks == 1 || (kind == Collective::Permute && request.options.pairs.empty());
+  bool alone =
+      request.ranks + request.options.helpers == 1 || (kind == Collective::Permute && request.options.pairs.empty());
   if (kind == Collective::Permute && request.options.pairs.empty()) { // for a step program, no pairs means all ranks
     program.collective = kind;
     program.ranks = request.ranks;
@@ -178,7 +179,7 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
   size_t largest = 0;
   if (!alone && request.ranks <= mostSimulated) {
     auto all = algorithms::programs(*request.algorithm, kind, request.ranks, request.options);
-    largest = largestMessage(request, all);
+    largest = request.ragged() ? 0 : largestMessage(request, all);
     zeroCopy = runsWithoutCopies(all, false);
     for (const Tensor &tensor : request.tensors)
       if (tensor.count && tensor.send && tensor.receive) {

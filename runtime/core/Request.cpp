@@ -1,5 +1,7 @@
 //===- Request.cpp - checks what is asked for ---------------------------------------------------------------------===//
 #include "core/Request.h"
+#include "braid/runtime/algorithms/PackedTrees.h"
+#include "core/Counts.h"
 #include "core/Defaults.h"
 #include "core/Options.h"
 #include "reduce/Reduce.h"
@@ -62,8 +64,8 @@ std::string Request::signature() const {
   if (collective == BRAID_BROADCAST || collective == BRAID_REDUCE || collective == BRAID_GATHER ||
       collective == BRAID_SCATTER)
     text += " root " + std::to_string(options.root);
-  text += " of ";
-  for (size_t i = 0; i < tensors.size() && i < 3; ++i)
+  text += ragged() ? " of blocks that differ in size," : " of ";
+  for (size_t i = 0; i < tensors.size() && i < 3 && !ragged(); ++i)
     text += (i ? "+" : "") + std::to_string(tensors[i].count * size_t(blocks));
   if (tensors.size() > 3)
     text += "+... (" + std::to_string(tensors.size()) + " tensors)";
@@ -76,7 +78,7 @@ std::string Request::signature() const {
   if (options.pairs.size() > 3)
     text += ", ... (" + std::to_string(options.pairs.size()) + " pairs)";
   if (algorithm)
-    text += " by " + algorithm->name + " x" + std::to_string(options.channels);
+    text += " by " + algorithm->name + arguments + " x" + std::to_string(options.channels);
   if (options.segments > 1)
     text += " in " + std::to_string(options.segments) + " chunks";
   return text;
@@ -98,8 +100,12 @@ uint64_t Request::hash() const {
   number(uint64_t(options.segments));
   if (algorithm)
     mix(algorithm->name.data(), algorithm->name.size());
+  mix(arguments.data(), arguments.size());
+  number(ragged());
   for (const Tensor &tensor : tensors)
-    number(tensor.count);
+    number(ragged() ? 0 : tensor.count); // announcements compare what two ranks give to each other
+  for (size_t count : pairs)
+    number(count);
   for (auto [from, to] : options.pairs)
     number(uint64_t(from) << 32 | uint64_t(to));
   return h;
@@ -198,7 +204,8 @@ struct Reader {
       shape(1, none, none);
       break;
     }
-    Outcome done = tensors();
+    Outcome done = readCounts(options, request);
+    done = done ? tensors() : Outcome(done.status, what + done.text);
     if (request.helps())
       request.in = request.out = none;
     if (done && options.collective == BRAID_PERMUTE)
@@ -261,6 +268,10 @@ struct Reader {
   }
 
   Outcome tensors() {
+    if (request.ragged() && options.buffers) {
+      Outcome done = readRagged(options.buffers[0], request);
+      return done ? done : Outcome(done.status, what + done.text);
+    }
     if (options.collective == BRAID_BARRIER) {
       if (options.tensors)
         return invalid("expected no tensors, got " + std::to_string(options.tensors));
@@ -297,7 +308,7 @@ struct Reader {
         tensor.receive = static_cast<char *>(buffer.receive);
       request.tensors.push_back(tensor);
     }
-    return overlaps();
+    return request.helps() ? Outcome() : overlaps(); // helpers have no memory
   }
 
   /// A result may overlap nothing but its own operand.
@@ -368,7 +379,14 @@ struct Reader {
     if (options.chunks < 0 || options.chunks > 4096)
       return invalid("expected 0 to 4096 chunks, got " + std::to_string(options.chunks));
     if (options.algorithm) {
-      request.algorithm = algorithms::find(options.algorithm);
+      std::string problem, spelling = options.algorithm;
+      request.algorithm = algorithms::parse(spelling, request.options, problem);
+      if (!problem.empty())
+        return invalid("algorithm '" + spelling + "': " + problem);
+      request.arguments = spelling.substr(std::min(spelling.find('('), spelling.size()));
+      if (!request.options.order.empty() && int(request.options.order.size()) != request.ranks)
+        return invalid("algorithm '" + spelling + "': expected an order of " + std::to_string(request.ranks) +
+                       " ranks, got " + std::to_string(request.options.order.size()));
       if (!request.algorithm) {
         std::string known;
         for (const algorithms::Algorithm &each : algorithms::registry())
@@ -383,12 +401,26 @@ struct Reader {
             BRAID_UNSUPPORTED,
             what + "expected what '" + options.algorithm +
                 "' needs (switches that reduce, or a plan for a topology), got none; only the cluster can grant it"};
-    } else {
-      request.algorithm = defaultAlgorithm(kind, request.ranks, request.bytes());
+      if (request.ragged() && !algorithms::servesRagged(*request.algorithm, request.ranks))
+        return {BRAID_UNSUPPORTED, what + "expected an algorithm for blocks that differ in size on " +
+                                       std::to_string(request.ranks) + " ranks, got '" + options.algorithm + "'"};
+      if (request.ragged() && request.algorithm->forwards && request.pairs.empty())
+        return {BRAID_UNSUPPORTED, what + "expected pair_counts, the sizes of all blocks, for '" + options.algorithm +
+                                       "', which forwards them, got the counts of this rank alone"};
+    } else { // of all_to_all: one of those that serve ragged ones and forward nothing
+      request.algorithm = defaultAlgorithm(kind, request.ranks, request.ragged() ? 0 : request.bytes());
     }
+    if (std::string problem;
+        request.options.packing && !request.options.packing->plan(kind, request.ranks, request.options.root, problem))
+      return invalid("algorithm 'packed_trees': " + problem);
     request.options.channels = options.channels ? options.channels : 1;
     request.options.segments =
         options.chunks ? options.chunks : defaultSegments(*request.algorithm, kind, request.bytes());
+    if (int taken = options.helpers ? request.algorithm->program(kind, request.ranks, 0, request.options).helpers : 0;
+        taken != options.helpers)
+      return {BRAID_UNSUPPORTED, what + "expected an algorithm that takes " + std::to_string(options.helpers) +
+                                     " helpers, got '" + request.algorithm->name + "', which takes " +
+                                     std::to_string(taken)};
     return {};
   }
 };

@@ -37,10 +37,21 @@ struct Request {
   int blocks = 1;
   BlockRange in, out;
   std::vector<Tensor> tensors;
+  /// Of a ragged all_to_all: elements to each rank, from each, and from each to each if that is known (row by row). A tensor's
+  /// count is then that of the largest of its blocks.
+  std::vector<size_t> gives, takes, pairs;
   algorithms::StepOptions options;                  ///< root, pairs, channels, segments
   const algorithms::Algorithm *algorithm = nullptr; ///< null: send and recv
+  std::string arguments;                            ///< that the algorithm was asked for with: "(order=hosts)"
   std::string name;
 
+  bool ragged() const { return options.ragged; }
+  /// Elements of the block from one rank to another, of which this is one, unless all pairs are known.
+  size_t countOf(int source, int target) const {
+    return source == me   ? gives[size_t(target)]
+           : target == me ? takes[size_t(source)]
+                          : pairs[size_t(source) * size_t(ranks) + size_t(target)];
+  }
   bool helps() const { return me >= ranks; } ///< this rank serves the others, and has neither operand nor result
   bool pointToPoint() const { return collective == BRAID_SEND || collective == BRAID_RECV; }
   bool reduces() const {

@@ -3,6 +3,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Api.cpp
   core/Communicator.cpp
   core/Completion.cpp
+  core/Counts.cpp
   core/Defaults.cpp
   core/Exchange.cpp
   core/Family.cpp

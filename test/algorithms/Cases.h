@@ -71,8 +71,8 @@ inline std::vector<int> shuffled(int ranks) {
   return order;
 }
 
-/// A plan for ranks in a ring with chords, or around two switches that are joined by one link.
-inline std::shared_ptr<const PackedPlan> packedFor(Collective collective, int ranks, bool switches) {
+/// Ranks in a ring with chords, or around two switches that are joined by one link.
+inline FabricGraph graphFor(int ranks, bool switches) {
   FabricGraph graph;
   graph.ranks = ranks;
   graph.nodes = ranks + 2;
@@ -85,16 +85,23 @@ inline std::shared_ptr<const PackedPlan> packedFor(Collective collective, int ra
       both(rank, ranks + rank % 2, 25e9);
     else if (ranks > 1)
       both(rank, (rank + 1) % ranks, 10e9 + 5e9 * (rank % 3));
-  for (int rank = 0; rank + 5 < ranks && !switches; rank += 4)
+  for (int rank = 0; rank + 5 < ranks && !switches; rank += 4) {
     both(rank, rank + 5, 20e9);
+    graph.links.push_back({rank + 5, rank, 30e9, 2e-6}); // and more one way than the other
+  }
   if (switches)
     both(ranks, ranks + 1, 50e9);
-  std::string problem;
-  auto plan = std::make_shared<PackedPlan>(packTrees(graph, collective, ranks > 17 ? 1e4 : 1e5, problem));
-  return plan;
+  return graph;
 }
 
-/// Channels and segments, and what makes a difference to the algorithm: roots, orders, hosts, pairs, servers, switches.
+inline std::shared_ptr<const PackedPlan> packedFor(Collective collective, int ranks, bool switches, int root = 0) {
+  std::string problem;
+  return std::make_shared<PackedPlan>(
+      packTrees(graphFor(ranks, switches), collective, ranks > 17 ? 1e4 : 1e5, problem, root));
+}
+
+/// Channels and segments, and what makes a difference to the algorithm: roots, orders, hosts, pairs, servers, switches, blocks
+/// that differ in size.
 inline std::vector<StepOptions> optionsFor(const Algorithm &algorithm, Collective collective, int ranks) {
   std::vector<StepOptions> list;
   bool large = ranks > 17;
@@ -114,6 +121,8 @@ inline std::vector<StepOptions> optionsFor(const Algorithm &algorithm, Collectiv
       if (rooted(collective))
         for (int root = 1; root < ranks; root += large ? 11 : 1) {
           options.root = root;
+          if (algorithm.needs == Needs::Topology)
+            options.packed = packedFor(collective, ranks, segments == 2, root);
           list.push_back(options);
         }
       if (algorithm.needs == Needs::Switches) { // two, three and as many as there are ranks
@@ -139,10 +148,16 @@ inline std::vector<StepOptions> optionsFor(const Algorithm &algorithm, Collectiv
         }
         options.hosts.clear();
       }
-      if (algorithm.name == "ring" || algorithm.name == "pipelined_chain") {
+      if (algorithm.ordered) {
         options.order = shuffled(ranks);
         list.push_back(options);
         options.order.clear();
+        for (int rank = 0; rank < ranks; ++rank)
+          options.hosts.push_back(rank % 3);
+        options.byHosts = true;
+        list.push_back(options);
+        options.byHosts = false;
+        options.hosts.clear();
       }
       if (algorithm.name == "parameter_server")
         for (int servers : {1, 2, 5}) {
@@ -159,6 +174,10 @@ inline std::vector<StepOptions> optionsFor(const Algorithm &algorithm, Collectiv
         list.push_back(options);
       }
     }
+  for (size_t i = 0, even = list.size(); i < even && algorithm.hops && collective == Collective::AllToAll; ++i) {
+    list.push_back(list[i]);
+    list.back().ragged = true;
+  }
   return list;
 }
 

@@ -2,6 +2,7 @@
 #include "test/algorithms/Cases.h"
 #include "test/algorithms/Checks.h"
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 
 namespace braid::test {
@@ -76,10 +77,14 @@ static int proveBroken() {
   int64_t planted = 0;
   for (const Algorithm &algorithm : registry())
     for (Collective collective : collectives)
-      for (int ranks : {2, 3, 6, 8}) {
-        if (!algorithm.serves(collective, ranks) || collective == Collective::Barrier)
+      for (int ranks : {2, 3, 6, 8, -2, -3, -6, -8}) { // negative: blocks that differ in size
+        bool ragged = ranks < 0;
+        ranks = std::abs(ranks);
+        if (!algorithm.serves(collective, ranks) || collective == Collective::Barrier ||
+            (ragged && !(algorithm.hops && collective == Collective::AllToAll)))
           continue;
         StepOptions options;
+        options.ragged = ragged;
         if (algorithm.needs == Needs::Switches)
           options.switches = std::vector<int>(size_t(ranks), 0);
         if (algorithm.needs == Needs::Topology)

@@ -1,5 +1,6 @@
 //===- Case.cpp - the combinations, and a small set that covers all pairs -------------------------------------------===//
 #include "test/conformance/Case.h"
+#include "braid/runtime/algorithms/PackedTrees.h"
 #include "core/Request.h"
 #include <algorithm>
 #include <random>
@@ -18,9 +19,46 @@ bool Case::reduces() const {
   return collective == BRAID_ALL_REDUCE || collective == BRAID_REDUCE_SCATTER || collective == BRAID_REDUCE;
 }
 
+size_t Case::blockCount(int source, int target) const {
+  size_t even = count / size_t(ranks);
+  if (!ragged)
+    return even;
+  uint64_t draw = uint64_t(source) * 0x9e3779b97f4a7c15ull + uint64_t(target) * 0xd6e8feb86659fd93ull + count;
+  draw ^= draw >> 29;
+  draw *= 0xbf58476d1ce4e5b9ull;
+  draw ^= draw >> 32;
+  return draw % 4 == 0 ? 0 : size_t(draw >> 8) % (2 * even + 2); // as many as of equal blocks, about
+}
+
 bool Case::rooted() const {
   return collective == BRAID_BROADCAST || collective == BRAID_REDUCE || collective == BRAID_GATHER ||
          collective == BRAID_SCATTER;
+}
+
+std::string Case::spelling() const {
+  if (algorithm.find("mesh") != std::string::npos) { // a ring with chords, one of its links through a switch
+    algorithms::FabricGraph graph;
+    graph.ranks = ranks;
+    graph.nodes = ranks + 1;
+    auto both = [&](int a, int b, double bandwidth) {
+      graph.links.push_back({a, b, bandwidth, 1e-6});
+      graph.links.push_back({b, a, bandwidth, 1e-6});
+    };
+    for (int rank = 0; rank < ranks && ranks > 1; ++rank)
+      both(rank, rank ? (rank + 1) % ranks : ranks, 1e10 * (1 + rank % 3));
+    if (ranks > 1)
+      both(ranks, 1, 1e10);
+    for (int rank = 0; rank + 3 < ranks; rank += 2)
+      graph.links.push_back({rank, rank + 3, 2e10, 2e-6});
+    return algorithms::Packing(graph, 65536).spelling();
+  }
+  size_t at = algorithm.find("scattered");
+  if (at == std::string::npos)
+    return algorithm;
+  std::string order; // 1 0 3 2 ...
+  for (int rank = 0; rank < ranks; ++rank)
+    order += (rank ? "." : "") + std::to_string((rank ^ 1) < ranks ? rank ^ 1 : rank);
+  return algorithm.substr(0, at) + order + ")";
 }
 
 std::string Case::text() const {
@@ -31,6 +69,9 @@ std::string Case::text() const {
     out += std::string(" ") + reductionName(reduction);
   if (rooted())
     out += ", root " + std::to_string(root);
+  out += ragged ? ", ragged" : "";
+  if (helpers)
+    out += ", " + std::to_string(helpers) + " helpers";
   out += shared ? ", shared" : ", foreign";
   out += place == Apart ? "" : place == InPlace ? ", in place" : ", shifted";
   if (tensors > 1)
@@ -48,13 +89,33 @@ Space::Space(std::vector<std::string> transports, int fewest, int most)
     routes.push_back({collective, ""});
     if (collective == BRAID_SEND)
       continue;
+    if (collective == BRAID_ALL_TO_ALL)
+      routes.push_back({collective, "", true});
     for (const algorithms::Algorithm &algorithm : algorithms::registry())
       for (int ranks = fewest; ranks <= most; ++ranks)
-        if (algorithm.needs == algorithms::Needs::Nothing && algorithm.serves(runtime::kindOf(collective), ranks)) {
-          routes.push_back({collective, algorithm.name});
+        if (algorithm.serves(runtime::kindOf(collective), ranks)) {
+          addRoutes(collective, algorithm);
           break;
         }
   }
+}
+
+/// By an algorithm, and by what it takes beside the number of ranks.
+void Space::addRoutes(braid_collective collective, const algorithms::Algorithm &algorithm) {
+  if (algorithm.needs == algorithms::Needs::Nothing)
+    routes.push_back({collective, algorithm.name});
+  if (algorithm.hops && collective == BRAID_ALL_TO_ALL)
+    routes.push_back({collective, algorithm.name, true});
+  if (algorithm.ordered)
+    routes.push_back({collective, algorithm.name + "(order=scattered)"}); // see Case::spelling
+  if (algorithm.name == "parameter_server")
+    for (int helpers : {1, 2})
+      routes.push_back({collective, algorithm.name, false, helpers});
+  if (algorithm.needs == algorithms::Needs::Topology)
+    routes.push_back({collective, algorithm.name + "(links=mesh)"});
+  if (algorithm.needs == algorithms::Needs::Switches) // one switch, and two below a third
+    for (int helpers : {1, 3})
+      routes.push_back({collective, algorithm.name, false, helpers});
 }
 
 int Space::values(int dimension) const {
@@ -83,6 +144,8 @@ bool Space::make(const std::vector<int> &choice, Case &out) const {
   const Route &route = routes[size_t(choice[Way])];
   out.collective = route.collective;
   out.algorithm = route.algorithm;
+  out.ragged = route.ragged;
+  out.helpers = route.helpers;
   out.transport = transports[size_t(choice[Carrier])];
   out.ranks = fewest + choice[Ranks];
   out.type = braid_type(choice[Type]);
@@ -97,7 +160,12 @@ bool Space::make(const std::vector<int> &choice, Case &out) const {
   out.chunks = choice[Chunks] ? 5 : 0;
   out.exact = choice[Exact] == 0;
   // What does not go together, or makes no difference: one value stands for all.
-  if (!out.algorithm.empty() && !algorithms::find(out.algorithm)->serves(runtime::kindOf(out.collective), out.ranks))
+  std::string name = out.algorithm.substr(0, out.algorithm.find('('));
+  if (!name.empty() && !algorithms::find(name)->serves(runtime::kindOf(out.collective), out.ranks))
+    return false;
+  if (out.ragged && out.tensors > 1)
+    return false;
+  if (out.ranks + out.helpers > most || (out.helpers == 3 && out.ranks < 2))
     return false;
   if (!out.reduces() && (choice[Reduction] || choice[Exact]))
     return false;
@@ -115,7 +183,7 @@ bool Space::make(const std::vector<int> &choice, Case &out) const {
     return false;
   bool blocks = out.collective == BRAID_ALL_GATHER || out.collective == BRAID_REDUCE_SCATTER ||
                 out.collective == BRAID_GATHER || out.collective == BRAID_SCATTER;
-  if (out.place == Case::Shifted && (!blocks || out.ranks < 2))
+  if (out.place == Case::Shifted && !out.ragged && (!blocks || out.ranks < 2))
     return false;
   return true;
 }

@@ -6,6 +6,7 @@
 #ifndef BRAID_TEST_CONFORMANCE_CASE_H
 #define BRAID_TEST_CONFORMANCE_CASE_H
 
+#include "braid/runtime/algorithms/StepProgram.h"
 #include "test/conformance/Scalar.h"
 #include <string>
 #include <vector>
@@ -28,7 +29,14 @@ struct Case {
   int chunks = 0;
   bool exact = true; ///< operands whose result does not depend on the order of additions; else only equality is checked
   int root = 0;
+  bool ragged = false; ///< all_to_all: blocks differ in size, some are empty
+  int helpers = 0;     ///< ranks beside these, which serve them
 
+  /// Elements of the block from one rank to another; of a ragged one: a draw of the two and of `count`.
+  size_t blockCount(int source, int target) const;
+  /// The algorithm as the runtime gets it; "scattered" and "mesh" stand for an order and a graph of so many
+  /// ranks.
+  std::string spelling() const;
   bool reduces() const;
   bool rooted() const;
   std::string text() const;
@@ -69,7 +77,11 @@ private:
   struct Route {
     braid_collective collective;
     std::string algorithm;
+    bool ragged = false;
+    int helpers = 0;
   };
+  void addRoutes(braid_collective collective, const algorithms::Algorithm &algorithm);
+
   std::vector<Route> routes;
   std::vector<std::string> transports;
   int fewest, most;

@@ -1,7 +1,9 @@
 //===- Check.cpp - runs one case on one rank and checks this rank's part ----------------------------------------------===//
 #include "test/conformance/Check.h"
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 
 namespace braid::test {
 
@@ -40,7 +42,10 @@ public:
     for (Buffers &b : tensors) {
       if (!b.memory && b.bytes)
         return {"no memory for buffers: " + std::string(braid_last_error()), 0};
-      buffers.push_back({b.memory + b.sendAt, b.memory + b.receiveAt, b.in, b.out});
+      if (helps())
+        buffers.push_back({nullptr, nullptr, b.in, b.out});
+      else
+        buffers.push_back({b.memory + b.sendAt, b.memory + b.receiveAt, b.in, b.out});
     }
     braid_op_options options = {};
     options.size = sizeof options;
@@ -52,19 +57,29 @@ public:
     options.buffers = buffers.data();
     options.pairs = pairs.size() / 2;
     options.pair_list = pairs.data();
-    options.algorithm = one.algorithm.empty() ? nullptr : one.algorithm.c_str();
+    std::string algorithm = one.spelling();
+    options.algorithm = algorithm.empty() ? nullptr : algorithm.c_str();
     options.channels = one.channels;
     options.chunks = one.chunks;
     options.name = "case";
+    options.send_counts = one.ragged ? gives.data() : nullptr;
+    options.receive_counts = one.ragged ? takes.data() : nullptr;
+    options.pair_counts = pairsOfAll.empty() ? nullptr : pairsOfAll.data();
+    std::vector<int32_t> switches(size_t(one.ranks));
+    for (int rank = 0; rank < one.ranks; ++rank) // of three helpers, the last is above the others
+      switches[size_t(rank)] = one.helpers > 2 ? std::min(rank % 2, one.ranks - 1) : 0;
+    options.helpers = one.helpers;
+    options.switches = one.helpers ? switches.data() : nullptr;
     if (braid_op_plan(comm, &options, &op))
       return {braid_last_error(), 0};
     for (size_t round = 0; round < data.size() && verdict.problem.empty(); ++round) {
-      write(round);
+      if (!helps())
+        write(round);
       if (braid_op_start(op) || braid_op_wait(op)) {
         verdict.problem = braid_last_error();
         break;
       }
-      verdict.problem = check(round);
+      verdict.problem = helps() ? "" : check(round);
       for (const Buffers &b : tensors)
         hash(verdict.result, b.memory + b.receiveAt, b.out * size());
     }
@@ -75,6 +90,7 @@ public:
 
 private:
   size_t size() const { return info(one.type).bytes; }
+  bool helps() const { return me >= one.ranks; } ///< this rank is beside the others, and gives the counts of a root
 
   static void hash(uint64_t &h, const unsigned char *at, size_t bytes) {
     for (; bytes >= 8; bytes -= 8, at += 8) {
@@ -89,7 +105,9 @@ private:
 
   void layOut() {
     size_t n = size_t(one.ranks);
-    bool root = me == one.root;
+    bool root = me == one.root || helps();
+    if (one.ragged)
+      countBlocks();
     if (one.collective == BRAID_PERMUTE) { // a shift by two that leaves rank 0 without a source, and a self pair
       for (int rank = 0; rank + 2 < one.ranks; ++rank)
         pairs.insert(pairs.end(), {rank, rank + 2});
@@ -118,6 +136,10 @@ private:
       case BRAID_ALL_TO_ALL:
         b.block = count / n;
         b.in = b.out = b.block * n;
+        if (one.ragged) {
+          b.in = std::accumulate(gives.begin(), gives.end(), size_t(0));
+          b.out = std::accumulate(takes.begin(), takes.end(), size_t(0));
+        }
         break;
       case BRAID_BROADCAST:
         b.block = b.out = count;
@@ -164,6 +186,18 @@ private:
     }
   }
 
+  /// Of a ragged all_to_all: this rank's counts, and everybody's where the algorithm forwards.
+  void countBlocks() {
+    for (int rank = 0; rank < one.ranks; ++rank) {
+      gives.push_back(one.blockCount(me, rank));
+      takes.push_back(one.blockCount(rank, me));
+    }
+    const algorithms::Algorithm *algorithm = algorithms::find(one.algorithm);
+    for (int source = 0; source < one.ranks && algorithm && algorithm->forwards; ++source)
+      for (int target = 0; target < one.ranks; ++target)
+        pairsOfAll.push_back(one.blockCount(source, target));
+  }
+
   /// Where a tensor's data begin in the pattern, so that tensors differ.
   static size_t origin(size_t tensor) { return tensor * 100003; }
 
@@ -200,7 +234,13 @@ private:
         problem = d.expectOperand(int(rank), from + rank * b.block, b.block, result + rank * b.block * size());
       break;
     case BRAID_ALL_TO_ALL:
-      for (size_t rank = 0; rank < n && problem.empty(); ++rank)
+      for (size_t rank = 0, at = 0; rank < n && one.ragged && problem.empty(); at += takes[rank++]) {
+        size_t before = 0; // in the source's operand
+        for (int target = 0; target < me; ++target)
+          before += one.blockCount(int(rank), target);
+        problem = d.expectOperand(int(rank), from + before, takes[rank], result + at * size());
+      }
+      for (size_t rank = 0; rank < n && !one.ragged && problem.empty(); ++rank)
         problem = d.expectOperand(int(rank), from + size_t(me) * b.block, b.block, result + rank * b.block * size());
       break;
     case BRAID_BROADCAST:
@@ -317,6 +357,7 @@ private:
   int32_t me = 0;
   std::vector<Buffers> tensors;
   std::vector<int32_t> pairs;
+  std::vector<size_t> gives, takes, pairsOfAll; ///< ragged
 };
 
 } // namespace

@@ -64,7 +64,7 @@ std::string judge(const Case &one, const std::vector<Verdict> &verdicts) {
       first = "rank " + std::to_string(rank) + ": " + problem;
   if (!first.empty())
     return first;
-  for (size_t rank = 1; rank < verdicts.size() && sameOnAll(one); ++rank)
+  for (size_t rank = 1; rank < size_t(one.ranks) && sameOnAll(one); ++rank)
     if (verdicts[rank].result != verdicts[0].result)
       return "expected the same bytes on all ranks, got others on rank " + std::to_string(rank);
   return {};
@@ -78,10 +78,11 @@ public:
     std::vector<Data> data;
     data.emplace_back(one, 0);
     data.emplace_back(one, 1);
-    std::string place = one.transport + std::to_string(one.ranks);
+    int all = one.ranks + one.helpers;
+    std::string place = one.transport + std::to_string(all);
     if (!ranks || place != at) {
       ranks.reset();
-      ranks = std::make_unique<Ranks>(one.ranks, optionsFor(one.transport, one.ranks));
+      ranks = std::make_unique<Ranks>(all, optionsFor(one.transport, all));
       at = place;
     }
     if (!ranks->failed().empty()) {
@@ -89,7 +90,7 @@ public:
       ranks.reset();
       return problem;
     }
-    std::vector<Verdict> verdicts(size_t(one.ranks));
+    std::vector<Verdict> verdicts(static_cast<size_t>(all));
     ranks->run([&](int rank, braid_comm *comm) -> std::string {
       verdicts[size_t(rank)] = runCase(one, data, comm);
       if (!verdicts[size_t(rank)].problem.empty())
@@ -112,7 +113,7 @@ std::string runOnProcesses(const Case &one) {
   data.emplace_back(one, 0);
   std::vector<uint64_t> results;
   std::string problem = runProcesses(
-      one.ranks, optionsFor(one.transport, one.ranks),
+      one.ranks + one.helpers, optionsFor(one.transport, one.ranks + one.helpers),
       [&](int, braid_comm *comm, uint64_t &result) {
         Verdict verdict = runCase(one, data, comm);
         if (!verdict.problem.empty())
@@ -336,7 +337,7 @@ int main(int argc, char **argv) {
     std::vector<Case> all = space.allPairs(settings.seed);
     std::multimap<std::pair<std::string, int>, const Case *> sorted; // one communicator for many cases
     for (const Case &one : all)
-      sorted.insert({{one.transport, one.ranks}, &one});
+      sorted.insert({{one.transport, one.ranks + one.helpers}, &one});
     for (auto &[place, one] : sorted)
       handle(*one);
   }

@@ -44,6 +44,56 @@ TEST_CASE("every program of every algorithm is correct, 64, 100 and 128 ranks", 
     prove(ranks);
 }
 
+TEST_CASE("ragged all_to_all: bytes on the wire are hops x bytes of each block, also of empty ones", "[algorithms]") {
+  for (const Algorithm &algorithm : registry()) {
+    for (int ranks : {1, 2, 3, 5, 8, 12, 17, 33}) {
+      if (!servesRagged(algorithm, ranks))
+        continue;
+      std::vector<int64_t> counts;
+      for (int pair = 0; pair < ranks * ranks; ++pair)
+        counts.push_back(pair * 2654435761u % 7 * (pair * 40503u % 11)); // 0 to 60, about a quarter 0
+      for (const StepOptions &options : optionsFor(algorithm, Collective::AllToAll, ranks)) {
+        if (!options.ragged)
+          continue;
+        int64_t sent = 0, expected = 0;
+        std::vector<StepProgram> made = programs(algorithm, Collective::AllToAll, ranks, options);
+        for (int rank = 0; rank < ranks; ++rank)
+          for (const Step &step : made[size_t(rank)].steps)
+            for (int c = step.chunk; c < step.chunk + step.count && step.action == Action::Send; ++c) {
+              int64_t share = made[size_t(rank)].shareOf(c, rank), k = made[size_t(rank)].channels;
+              int64_t count = counts[size_t(share / k)], each = (count + k - 1) / k;
+              sent += std::min(count, each * (share % k + 1)) - std::min(count, each * (share % k));
+            }
+        for (int source = 0; source < ranks; ++source)
+          for (int target = 0; target < ranks; ++target)
+            expected += counts[size_t(source * ranks + target)] * algorithm.hops(ranks, source, target, options);
+        INFO(algorithm.name << " on " << ranks << ", channels " << options.channels);
+        CHECK(sent == expected);
+      }
+    }
+  }
+  CHECK(find("bruck")->hops(8, 1, 0, {}) == 3); // 7 on: three bits
+}
+
+TEST_CASE("algorithms are spelled with what they take", "[algorithms]") {
+  StepOptions options;
+  std::string problem;
+  CHECK(parse("ring(order=hosts)", options, problem) == find("ring"));
+  CHECK((options.byHosts && options.order.empty() && problem.empty()));
+  CHECK(parse("double_binary_tree(order=2.0.1)", options, problem) == find("double_binary_tree"));
+  CHECK((options.order == std::vector<int>{2, 0, 1} && !options.byHosts));
+  CHECK(parse("parameter_server(servers=3)", options, problem) == find("parameter_server"));
+  CHECK(options.servers == 3);
+  for (const char *wrong : {"ring(order=0.0.1)", "ring(order=)", "ring(order=0.1", "ring(colour=red)",
+                            "bruck(order=0.1)", "ring(order=1.-1.0)", "parameter_server(servers=0)"}) {
+    INFO(wrong);
+    CHECK(parse(wrong, options, problem) == nullptr);
+    CHECK(problem.find("got '") != std::string::npos);
+  }
+  CHECK(parse("rnig(order=hosts)", options, problem) == nullptr);
+  CHECK(problem == "");
+}
+
 TEST_CASE("every collective has a program on any number of ranks") {
   for (Collective collective : collectives)
     for (int ranks : {1, 2, 7, 128, 16384}) {

@@ -2,6 +2,7 @@
 //
 //   braid-sim price all_reduce --bytes 8..1GiB --cluster FILE
 //   braid-sim price all_reduce --bytes 1MiB --cluster FILE --sweep inter.latency=1us..10us:5 --plot latency.svg
+//   braid-sim price all_to_all --bytes 1MiB --counts tokens.csv --cluster FILE
 //
 // Prices the powers of two of the range, for each value of a knob if one is swept: any key of cluster files.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -11,10 +12,14 @@
 #include "Subcommands.h"
 #include "Sweep.h"
 #include "braid/runtime/trace/AtomicFile.h"
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 using namespace mlir::braid::sim;
@@ -75,6 +80,52 @@ static cost::Result<std::vector<double>> parseQuantiles(llvm::StringRef text) {
   return quantiles;
 }
 
+/// What each rank sends to each, a line for each rank: numbers with commas or blanks between them.
+static cost::Result<std::vector<int64_t>> readCounts(const std::string &path, int ranks) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file)
+    return cost::Error{"expected a readable file, got: " + file.getError().message(), path};
+  std::vector<int64_t> counts;
+  llvm::SmallVector<llvm::StringRef> lines, words;
+  (*file)->getBuffer().split(lines, '\n');
+  for (size_t line = 0; line < lines.size(); ++line) {
+    words.clear();
+    llvm::SplitString(lines[line], words, ", \t\r");
+    if (words.empty() || words[0].starts_with("#"))
+      continue;
+    std::string place = path + ":" + std::to_string(line + 1);
+    if (int(words.size()) != ranks)
+      return cost::Error{"expected " + std::to_string(ranks) + " numbers, what a rank sends to each, got " +
+                             std::to_string(words.size()),
+                         place};
+    for (llvm::StringRef word : words) {
+      int64_t count;
+      if (word.getAsInteger(10, count) || count < 0 || count > int64_t(1) << 40)
+        return cost::Error{"expected a whole number from 0 to 2^40, got '" + word.str() + "'", place};
+      counts.push_back(count);
+    }
+  }
+  if (int64_t(counts.size()) != int64_t(ranks) * ranks)
+    return cost::Error{"expected " + std::to_string(ranks) + " lines, one for each rank, got " +
+                           std::to_string(counts.size() / size_t(ranks)),
+                       path};
+  if (*std::max_element(counts.begin(), counts.end()) == 0)
+    return cost::Error{"expected a number above 0 somewhere, got none", path};
+  return counts;
+}
+
+/// Counts as bytes, such that the rank that sends most sends so many.
+static std::shared_ptr<const std::vector<int64_t>> scaledTo(cost::Bytes bytes, const std::vector<int64_t> &counts,
+                                                            int ranks) {
+  double most = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+    most = std::max(most, std::accumulate(counts.begin() + rank * ranks, counts.begin() + (rank + 1) * ranks, 0.0));
+  auto scaled = std::make_shared<std::vector<int64_t>>();
+  for (int64_t count : counts)
+    scaled->push_back(count ? std::max<int64_t>(1, std::llround(double(count) * double(bytes.value) / most)) : 0);
+  return scaled;
+}
+
 /// All ranks in one group; permute: each to the next one.
 static std::shared_ptr<const cost::RankGroups> everyRank(cost::CollectiveKind kind, int ranks) {
   auto groups = std::make_shared<cost::RankGroups>();
@@ -125,7 +176,7 @@ static void findCheaper(PriceReport &report, const cost::CollectiveSpec &spec, P
 /// Every size's cheapest candidate without noise, its quantiles, and what is cheaper there.
 static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::Bytes> &sizes,
                             const std::vector<double> &quantiles, const cost::Cluster &cluster,
-                            const cost::Placement &placement, cost::Engine engine) {
+                            const cost::Placement &placement, cost::Engine engine, const std::vector<int64_t> &counts) {
   PriceReport report;
   report.kind = kind;
   report.ranks = int(placement.deviceOf.size());
@@ -136,6 +187,8 @@ static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::B
   spec.groups = everyRank(kind, report.ranks);
   for (cost::Bytes size : sizes) {
     spec.bytes = size;
+    if (!counts.empty())
+      spec.counts = scaledTo(size, counts, report.ranks);
     const std::vector<cost::Candidate> &candidates = report.pricer->candidates(spec);
     constexpr int samples = 8000;
     report.rows.push_back({size,
@@ -162,6 +215,10 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
                                  cl::desc("any key of cluster files over values: inter.latency=1us..10us:5, "
                                           "inter.profile.queue_pairs=1,2,4"),
                                  cl::cat(category));
+  cl::opt<std::string> countsFile(
+      "counts",
+      cl::desc("all_to_all: file of what each rank (line) sends to each; --bytes is then the most that a rank sends"),
+      cl::cat(category));
   cl::opt<std::string> plot("plot", cl::desc("file .svg or .png: time and bus bandwidth by size"), cl::cat(category));
   cl::opt<std::string> format("format", cl::init("text"), cl::desc("text, csv, json"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
@@ -174,6 +231,8 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   if (bytes.empty() || clusterFile.empty())
     return fail(bytes.empty() ? "--bytes, expected a size or a range such as 8..1GiB, got none"
                               : "--cluster, expected a cluster file, got none");
+  if (!countsFile.empty() && *kind != cost::CollectiveKind::AllToAll)
+    return fail("--counts, expected an all_to_all, got '" + collective + "'");
   if (format != "text" && format != "csv" && format != "json")
     return fail("--format, expected text, csv or json, got '" + format + "'");
   std::optional<cost::Engine> engine = cost::parseEngine(engineName);
@@ -210,7 +269,14 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
     cost::Result<cost::Placement> placement = placeRanks(placementText, ranks, *cluster);
     if (!placement)
       return fail(placement.error().text());
-    reports.reports.push_back(priceAll(*kind, *sizes, *quantiles, *cluster, *placement, *engine));
+    std::vector<int64_t> counts;
+    if (!countsFile.empty()) {
+      cost::Result<std::vector<int64_t>> read = readCounts(countsFile, int(placement->deviceOf.size()));
+      if (!read)
+        return fail("--counts: " + read.error().text());
+      counts = *read;
+    }
+    reports.reports.push_back(priceAll(*kind, *sizes, *quantiles, *cluster, *placement, *engine, counts));
     reports.reports.back().value = value;
   }
 

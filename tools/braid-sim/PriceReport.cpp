@@ -13,7 +13,12 @@ namespace mlir::braid::sim {
 
 std::string quantileName(double q) { return llvm::formatv("p{0}", llvm::format("%g", q * 100)).str(); }
 
-std::string choiceName(const cost::Candidate &c) { return c.algorithm + (c.protocol.empty() ? "" : " " + c.protocol); }
+std::string choiceName(const cost::Candidate &c) {
+  std::string name = c.algorithm;
+  if (name.size() > 40) // what it takes is a list of ranks or links; csv and json have it
+    name = name.substr(0, name.find('(')) + "(...)";
+  return name + (c.protocol.empty() ? "" : " " + c.protocol);
+}
 
 double busBandwidth(const PriceReport &report, cost::Bytes bytes, cost::Seconds time) {
   // nccl-tests counts all that a gathered result holds.

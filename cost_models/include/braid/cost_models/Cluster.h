@@ -61,6 +61,11 @@ struct HostGroup {
   Device device;                 ///< of all; where kinds differ, what each of them reaches
 };
 
+/// Two devices of a host that are joined directly, by so many links of the intra class.
+struct MeshLink {
+  int a, b, count;
+};
+
 /// Switches that add what ranks send and send the sum to all of them (SHARP, NVLS).
 struct InNetwork {
   std::string at;                 ///< "host": the switch inside each host; "fabric": leaves, and one switch above them
@@ -86,7 +91,10 @@ struct Cluster {
   std::vector<HostGroup> groups; ///< hosts that differ, in order; empty: all are equal
   Device device;                 ///< of all; where kinds differ, what each of them reaches
   LinkClass intra;               ///< device to device inside a host
-  LinkClass inter;               ///< NIC to NIC over the fabric, under one leaf switch; latency from device to device
+  /// Of each host, where devices are not all joined by a switch: who is joined to whom. Others reach each other through the
+  /// host, at hostLink's bandwidth.
+  std::vector<MeshLink> mesh;
+  LinkClass inter;      ///< NIC to NIC over the fabric, under one leaf switch; latency from device to device
   LinkClass hostLink;   ///< device to NIC; its latency is in addition to inter's (mostly zero: inter's includes it);
                         ///< bandwidth 0: never the bottleneck
   std::string topology; ///< builder: "single_switch", "rail_optimized", "fat_tree" or "three_tier"

@@ -39,6 +39,9 @@ struct CollectiveSpec {
   int tensors = 1;
   std::string elementType = "f32"; ///< MLIR's spelling
   std::shared_ptr<const RankGroups> groups;
+  /// An all_to_all of blocks that differ in size: bytes from each rank of a group to each, row by row, the same in all groups;
+  /// `bytes` is then what the rank that sends most sends. Null: all blocks are equal.
+  std::shared_ptr<const std::vector<int64_t>> counts;
 };
 
 /// A price that explains itself: named terms that add up (or the largest of which counts, as `how` says).

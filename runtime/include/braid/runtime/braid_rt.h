@@ -103,7 +103,7 @@ typedef struct braid_comm_options {
 
 /* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:
  *
- *   all_reduce, all_to_all, permute   receive = send (all_to_all: a multiple of n)
+ *   all_reduce, all_to_all, permute   receive = send (all_to_all: a multiple of n, or sums of counts, see send_counts)
  *   reduce_scatter                    send = n receive
  *   all_gather                        receive = n send
  *   broadcast, scatter                root: send = receive, n receive; others send nothing (0, ignored)
@@ -128,7 +128,8 @@ typedef struct braid_op_options {
   const braid_buffer *buffers;
   size_t pairs; /* permute: source, target, source, target, ... */
   const int32_t *pair_list;
-  const char *algorithm;    /* of the registry ("ring", ...); NULL: the plan's default */
+  /* Of the registry: "ring", or with what it takes, "ring(order=hosts)" (StepProgram.h, parse); NULL: the plan's default */
+  const char *algorithm;
   int32_t channels, chunks; /* 0: the algorithm's default */
   const char *name;         /* for errors and timelines */
   /* Reductions: the type that values are combined in, plus one (BRAID_F32 + 1); 0: that of the elements. Of the same class
@@ -144,6 +145,14 @@ typedef struct braid_op_options {
   int32_t helpers;
   /* "in_network": for each other rank, which of the helpers is its switch, from 0 on; NULL: the first */
   const int32_t *switches;
+  /* All to all of blocks that differ in size, of one tensor (a router that sends tokens to experts): elements for each rank,
+   * and from each rank, n of both, in the order of the ranks. Blocks lie one after another; send_count and receive_count are
+   * the sums. What a rank sends and what the other expects are compared at the first start: BRAID_MISMATCH names both.
+   * NULL: all blocks are equal. */
+  const size_t *send_counts, *receive_counts;
+  /* The sizes of all blocks, entry i * n + j from rank i to rank j, the same on all ranks, for algorithms that forward blocks
+   * ("bruck", "hierarchical"). With it the two lists above may be NULL. */
+  const size_t *pair_counts;
 } braid_op_options;
 
 const char *braid_last_error(void);                 /* of this thread; valid until its next call */

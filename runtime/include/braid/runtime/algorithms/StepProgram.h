@@ -41,6 +41,12 @@
 // Ranks `ranks` .. `ranks + helpers - 1` are helpers: they have no operand and no result, and all of their buffer is
 // scratch. Parameter servers beside the group are helpers, and the aggregators that stand for switches.
 //
+// A *ragged* all_to_all has blocks of any sizes, some of them empty (a router that sends tokens to experts). Its program is the
+// same for all sizes. The buffer is what a rank gets, block i from rank i, the operand what it gives, block i for rank i: they
+// lie apart, and sends read the operand or scratch. A chunk of scratch is as large as the share of a block that passes
+// through it (StepProgram::shareOf). The block that a rank keeps is in no step, whoever runs the program copies it; and a
+// message all of whose chunks are empty is neither sent nor waited for.
+//
 // Plain C++17: no LLVM, no MLIR, no exceptions.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_ALGORITHMS_STEPPROGRAM_H
@@ -94,12 +100,22 @@ struct StepProgram {
   int channels = 1; ///< lanes in use; a double tree takes two for each channel asked for
   std::vector<Step> steps;
   int helpers = 0;          ///< ranks beside the group that take part
-  std::vector<int> scratch; ///< for each chunk of scratch, a chunk of the buffer that is as large
+  std::vector<int> scratch; ///< for each chunk of scratch, a chunk of the buffer that is as large; ragged: a share
+  bool ragged = false;      ///< an all_to_all whose blocks differ in size
 
   int own(int chunk) const { return chunks + int(scratch.size()) + chunk; }
   bool isOwn(int chunk) const { return chunk >= own(0); }
   /// One past the last number of a chunk.
   int end() const { return own(chunks); }
+  /// Ragged: which share of which block lies in a chunk of `rank`: (source * ranks + target) * channels + channel. A block of
+  /// c elements has shares of ceil(c / channels), as far as there are any.
+  int64_t shareOf(int chunk, int rank) const {
+    if (isOwn(chunk))
+      return int64_t(rank) * chunks + (chunk - own(0));
+    if (chunk >= chunks)
+      return scratch[chunk - chunks];
+    return int64_t(chunk / channels) * chunks + rank * channels + chunk % channels;
+  }
 };
 
 /// Bytes of the buffer that a program works on, given the bytes of one rank's operand: those of all_gather and
@@ -118,21 +134,24 @@ struct StepOptions {
   std::vector<std::pair<int, int>> pairs;
   /// The host of each rank, any numbers, for algorithms that have levels. Empty: not known.
   std::vector<int> hosts;
-  /// The order in which a ring or chain visits the ranks: a permutation, so that neighbours share hosts and racks. Empty:
+  /// The order in which a ring, chain or tree takes the ranks: a permutation, so that neighbours share hosts and racks. Empty:
   /// 0, 1, ...
   std::vector<int> order;
-  int servers = 0; ///< of a parameter server: the first so many ranks serve; 0: all
-  int helpers = 0; ///< ranks beside the group; of a parameter server: these serve, no member does
+  bool byHosts = false; ///< where there is no order: host by host, as `hosts` says
+  int servers = 0;      ///< of a parameter server: the first so many ranks serve; 0: all
+  int helpers = 0;      ///< ranks beside the group; of a parameter server: these serve, no member does
   /// The switch that reduces for each rank, numbers from 0 on. Empty: none does.
   std::vector<int> switches;
   std::shared_ptr<const struct PackedPlan> packed; ///< of packed trees, see PackedTrees.h
+  std::shared_ptr<const class Packing> packing;    ///< likewise: what the plan is made from, where there is none yet
+  bool ragged = false;                             ///< all_to_all: blocks differ in size
 };
 
 /// What an algorithm can't do without, and only the cluster can grant.
 enum class Needs {
   Nothing,
   Switches, ///< switches that reduce: StepOptions::switches
-  Topology, ///< a plan for a graph: StepOptions::packed
+  Topology, ///< a graph: StepOptions::packed or packing
 };
 
 /// An algorithm: a name the papers use, the collectives it serves, and one rank's program without making the others'.
@@ -146,7 +165,18 @@ struct Algorithm {
   /// Chunks sent by all ranks together.
   int64_t (*wireChunks)(Collective collective, int ranks, const StepOptions &options);
   Needs needs = Needs::Nothing;
+  bool ordered = false; ///< takes StepOptions::order and byHosts
+  /// Of an algorithm that takes StepOptions::ragged: how many messages carry the block from one rank to another, one after
+  /// another. Bytes on the wire are the sum over all blocks of hops x bytes.
+  int64_t (*hops)(int ranks, int source, int target, const StepOptions &options) = nullptr;
+  bool forwards =
+      false; ///< ragged: ranks pass on the blocks of others, so that each has to know the sizes of all blocks
 };
+
+/// Ragged programs that forward serve at most so many ranks: the sizes of all blocks are a table.
+constexpr int mostForwarding = 4096;
+/// Whether the algorithm serves a ragged all_to_all of so many ranks.
+bool servesRagged(const Algorithm &algorithm, int ranks);
 
 /// Whether the options have what the algorithm needs.
 bool granted(const Algorithm &algorithm, const StepOptions &options);
@@ -154,6 +184,12 @@ bool granted(const Algorithm &algorithm, const StepOptions &options);
 /// All algorithms, in a fixed order. What is added here is priced, checked, played and run by the conformance suite.
 const std::vector<Algorithm> &registry();
 const Algorithm *find(const std::string &name);
+/// An algorithm as plans spell it: its name, and what it takes in parentheses, which goes into the options:
+///   ring(order=hosts), ring(order=0.2.1.3)     StepOptions::byHosts, order; of those that are `ordered`
+///   parameter_server(servers=2)                servers
+///   packed_trees(ranks=4,links=...)            packing, see PackedTrees.h
+/// Null: there is none of this name, or `problem` says what is wrong with the rest.
+const Algorithm *parse(const std::string &spelling, StepOptions &options, std::string &problem);
 /// Adds one that is not Braid's own, at most 32, and removes the last one that was added, if it has this name. Not while
 /// another thread uses the registry or an operation uses the algorithm.
 void add(const Algorithm &algorithm);
@@ -164,9 +200,10 @@ std::vector<StepProgram> programs(const Algorithm &algorithm, Collective collect
                                   const StepOptions &options);
 
 /// Proves by symbolic execution that the programs of all ranks implement the collective: each contribution exactly
-/// once, every element the same expression of additions on all ranks, no deadlock, no message left over. Returns an
-/// empty string, or a sentence that says what is wrong, at which rank, chunk and step. Of the options only the root
-/// (rooted collectives) and the pairs (permute) matter: they are part of what is asked for.
+/// once, every element the same expression of additions on all ranks, no deadlock, no message left over; of a ragged all_to_all
+/// for all sizes of blocks at once: what comes to a place is the share that the place has the size of. Returns an empty string,
+/// or a sentence that says what is wrong, at which rank, chunk and step. Of the options only the root (rooted collectives), the
+/// pairs (permute) and ragged matter: they are part of what is asked for.
 std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs,
                   const StepOptions &options);
 std::string check(Collective collective, int ranks, const std::vector<StepProgram> &programs, int root = 0);
