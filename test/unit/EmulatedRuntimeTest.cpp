@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <future>
 
 using namespace braid;
 using namespace braid::cost;
@@ -187,6 +188,58 @@ TEST_CASE("draws do not depend on the order in which ranks destroy operations", 
   all.insert(all.end(), alike.begin(), alike.end());
   std::sort(all.begin(), all.end());
   CHECK(std::unique(all.begin(), all.end()) == all.end());
+}
+
+TEST_CASE("draws do not depend on which of two subsets is made first", "[emulated][runtime]") {
+  VirtualClock virtualClock;
+  Cluster cluster = quietCluster(4, 1);
+  cluster.inter.profile = roceLike();
+  auto timesOf = [&](int firstPair) {
+    runtime::CommunicatorOptions options;
+    options.transport = "emulated+shm";
+    options.profile = *emitProfile(cluster, packed(cluster));
+    options.deadline = 20;
+    Ranks job(4, options);
+    REQUIRE(job.failed() == "");
+    std::vector<double> times(8);
+    std::promise<void> made[2];
+    std::shared_future<void> others = made[firstPair].get_future().share();
+    REQUIRE(job.run([&](int rank, braid_comm *world) -> std::string {
+      int32_t members[] = {rank / 2 * 2, rank / 2 * 2 + 1};
+      if (rank / 2 != firstPair)
+        others.wait();
+      braid_comm *pair = nullptr;
+      if (braid_comm_subset(world, members, 2, &pair))
+        return braid_last_error();
+      if (rank == 2 * firstPair)
+        made[firstPair].set_value();
+      runtime::Clock &clock = *world->comm->transport().clock();
+      clock.align();
+      for (int i = 0; i < 4; ++i) {
+        double begin = clock.now();
+        int32_t mine = 1, sum = 0;
+        braid_buffer buffer = {&mine, &sum, 1, 1};
+        braid_op_options asked = {};
+        asked.size = sizeof asked;
+        asked.collective = BRAID_ALL_REDUCE;
+        asked.type = BRAID_I32;
+        asked.tensors = 1;
+        asked.buffers = &buffer;
+        braid_op *op = nullptr;
+        if (braid_op_plan(pair, &asked, &op) || braid_op_start(op) || braid_op_wait(op) || braid_op_destroy(op))
+          return braid_last_error();
+        if (rank % 2 == 0)
+          times[size_t(rank / 2 * 4 + i)] = std::round((clock.now() - begin) * 1e12);
+        clock.align();
+      }
+      return braid_comm_destroy(pair) ? braid_last_error() : "";
+    }) == "");
+    return times;
+  };
+  std::vector<double> times = timesOf(0);
+  CHECK(times == timesOf(1));
+  std::sort(times.begin(), times.end());
+  CHECK(std::unique(times.begin(), times.end()) == times.end());
 }
 
 TEST_CASE("a rank that is gone does not hold up virtual time, nor the start of a step", "[emulated][runtime]") {

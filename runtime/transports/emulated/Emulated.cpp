@@ -8,9 +8,9 @@
 namespace braid::runtime {
 
 EmulatedTransport::EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::unique_ptr<Transport> inner,
-                                     std::vector<int> members, int communicator)
+                                     std::vector<int> members, int communicator, int place)
     : seat(std::move(seat)), emulation(this->seat->emulation.get()), inner(std::move(inner)),
-      members(std::move(members)), rank(this->seat->rank), communicator(communicator),
+      members(std::move(members)), rank(this->seat->rank), communicator(communicator), place(place),
       pumped([this] { return pumpAndRest(); }) {}
 
 static std::vector<int> everyone(int ranks) {
@@ -21,7 +21,7 @@ static std::vector<int> everyone(int ranks) {
 
 EmulatedTransport::EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank)
     : EmulatedTransport(std::make_shared<EmulatedSeat>(emulation, rank), std::move(inner),
-                        everyone(emulation->profile.ranks), 0) {}
+                        everyone(emulation->profile.ranks), 0, 0) {}
 
 /// The seat first: while the inner transport says farewell, this rank does not hold time up.
 EmulatedTransport::~EmulatedTransport() { seat.reset(); }
@@ -55,7 +55,7 @@ std::string EmulatedTransport::description() const {
 void EmulatedTransport::mark(int peer, int lane, const MessagePlace &place) {
   PeerLane &here = at(peer, lane);
   here.place = place;
-  here.place.operation |= uint64_t(communicator) << 52;
+  here.place.operation |= uint64_t(this->place) << 52;
   sent[place.number] = 0;
 }
 

@@ -29,6 +29,7 @@ struct EmulatedSeat {
   EmulatedSeat(const EmulatedSeat &) = delete;
   const std::shared_ptr<Emulation> emulation;
   const int rank;
+  int communicators = 0;     ///< that this rank has been in, beside the first
   uint64_t job = 0;          ///< whose draws the messages have
   double factor[2] = {1, 1}; ///< of that job on the latencies of each class
   void setJob(uint64_t job);
@@ -36,9 +37,10 @@ struct EmulatedSeat {
 
 class EmulatedTransport : public Transport, private Clock {
 public:
-  /// The inner transport connects `members`, ranks of the emulation, which agree on the number of their communicator.
+  /// The inner transport connects `members`, ranks of the emulation, which agree on the number of their communicator, its own in
+  /// the job, and on the one that its draws have, its own among those of each member.
   EmulatedTransport(std::shared_ptr<EmulatedSeat> seat, std::unique_ptr<Transport> inner, std::vector<int> members,
-                    int communicator);
+                    int communicator, int place);
   /// All ranks, the first communicator.
   EmulatedTransport(std::shared_ptr<Emulation> emulation, std::unique_ptr<Transport> inner, int rank);
 
@@ -116,7 +118,7 @@ private:
   std::unique_ptr<Transport> inner;
   const std::vector<int> members; ///< peer -> rank of the emulation
   const int rank;                 ///< of the emulation
-  const int communicator;
+  const int communicator, place;
   std::unordered_map<uint64_t, PeerLane> peers;
   std::unordered_map<uint32_t, uint32_t> sent; ///< messages at the place of a lane, by its number, to all peers
   std::map<std::pair<int, int>, std::deque<Waiting>>

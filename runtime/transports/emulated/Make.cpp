@@ -138,7 +138,7 @@ Outcome makeEmulatedTransport(const TransportContext &context, const std::string
     if (found != seats.end())
       seat = found->second.lock();
   }
-  int communicator = 0;
+  int communicator = 0, place = 0;
   std::unique_ptr<Transport> inner;
   if (!seat) {
     if (Outcome made = makePlainTransport(innerName, context, inner); !made)
@@ -150,19 +150,31 @@ Outcome makeEmulatedTransport(const TransportContext &context, const std::string
       old = old->second.expired() ? seats.erase(old) : std::next(old);
     seats[&context.exchange] = seat;
   } else { // the caller does not hold time up meanwhile (Communicator::subset)
-    std::string mine = context.me == 0 ? std::to_string(1 + seat->emulation->newCommunicator()) : "";
+    std::string mine = std::to_string(seat->communicators);
+    if (context.me == 0)
+      mine += " " + std::to_string(1 + seat->emulation->newCommunicator());
     std::vector<std::string> all;
     Outcome met = makePlainTransport(innerName, context, inner);
     if (met)
       met = context.exchange.allgather(context.key + "/emulated", context.members, mine, context.deadline, all);
     if (!met)
       return met;
-    communicator = std::atoi(all[0].c_str());
-    if (communicator < 1 || communicator > Emulation::mostCommunicators)
-      return {BRAID_UNSUPPORTED, "emulated: expected at most " + std::to_string(Emulation::mostCommunicators) +
-                                     " subsets in a job, got number " + all[0]};
+    // Who asks first gets the first number, so draws have another one: it differs among the communicators of each rank, and is the
+    // same in every run.
+    for (size_t i = 0; i < all.size(); ++i) {
+      int theirs = -1, number = 1;
+      int read = std::sscanf(all[i].c_str(), "%d %d", &theirs, i == 0 ? &communicator : &number);
+      if (read != (i == 0 ? 2 : 1) || theirs < 0 || theirs >= Emulation::mostCommunicators || communicator < 1 ||
+          communicator > Emulation::mostCommunicators)
+        return {BRAID_UNSUPPORTED, "emulated: expected at most " + std::to_string(Emulation::mostCommunicators) +
+                                       " subsets in a job, got '" + all[i] + "' from rank " +
+                                       std::to_string(context.members[i])};
+      place = std::max(place, theirs + 1);
+    }
+    seat->communicators = place;
   }
-  auto made = std::make_unique<EmulatedTransport>(std::move(seat), std::move(inner), context.members, communicator);
+  auto made =
+      std::make_unique<EmulatedTransport>(std::move(seat), std::move(inner), context.members, communicator, place);
   if (context.me == 0 && communicator == 0 && !made->clock()->isVirtual())
     std::fprintf(stderr, "braid: %s\n", made->description().c_str());
   transport = std::move(made);
