@@ -175,14 +175,14 @@ std::string checkOptions() {
     if (!(*option >= 0 && *option <= 1e6))
       return "--" + option->ArgStr.str() + ": expected 0 to 1000000 seconds, got " +
              llvm::formatv("{0}", option->getValue()).str();
+  if (computeBy == BRAID_MODULE_BUSY && clockKind == ClockKind::Virtual)
+    return "--compute busy: expected a clock that goes on meanwhile, got the virtual one";
   // An option of the emulated fabric that is not there would be ignored: the times would be another thing than asked for.
   for (const cl::Option *option :
        std::initializer_list<const cl::Option *>{&profile, &seed, &clockKind, &firstJob, &jobs})
     if (option->getNumOccurrences() && !emulated())
       return "--" + option->ArgStr.str() + ": expected an emulated transport (--transport emulated+shm, ...), got " +
              (transport.empty() ? "none" : transport.getValue());
-  if (computeBy == BRAID_MODULE_BUSY && clockKind == ClockKind::Virtual)
-    return "--compute busy: expected a clock that goes on meanwhile, got the virtual one";
   if (fibers && (!timeline.empty() || !recordProfile.empty()))
     return "--fibers: expected neither --timeline nor --record-profile, which need a process for each rank";
   if (fibers && count < 1)
