@@ -93,6 +93,9 @@ private:
         return wrong;
       head = words;
       unit = 1e-6;
+      time = size_t(std::find(head.begin(), head.end(), "time") - head.begin());
+      if (time + 2 >= head.size() || head[time + 1] != "algbw" || head[time + 2] != "busbw")
+        return at(number, "head of nccl-tests, expected columns time, algbw and busbw one after the other, got others");
       return std::nullopt;
     }
     if (!head.empty() && sectionEmpty())
@@ -111,7 +114,6 @@ private:
         return at(number, "size, expected a whole number without separators, got '" + words[0] + "'");
       return std::nullopt;
     }
-    size_t time = size_t(std::find(head.begin(), head.end(), "time") - head.begin());
     if (words.size() <= time + 2)
       return at(number, "row of nccl-tests, expected at least " + std::to_string(time + 3) + " fields, got " +
                             std::to_string(words.size()));
@@ -195,6 +197,7 @@ private:
   std::string program;                  ///< "all_reduce_perf"
   bool reduces = false, rooted = false; ///< the last row's collective
   std::vector<std::string> head;
+  size_t time = 0; ///< column of the first time; those of its bandwidths follow
   double unit = 1e-6;
 };
 

@@ -55,6 +55,7 @@ Result<MeasuredTable> parseOsu(const std::string &text, const std::string &path,
       continue;
     if (words[0] == "#" && words.size() > 2 && words[1] == "Size") {
       columns = columnsOf(words);
+      time = 0;
       for (const char *name : {"P50", "Avg Latency", "Latency"})
         if (!time)
           time = columnOf(columns, name);

@@ -79,6 +79,11 @@ std::string columnName(const std::string &text) {
   return name;
 }
 
+std::string trimmed(const std::string &text) {
+  size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
 /// "400", and "64 KiB" of a table for people.
 std::optional<double> sizeOf(const std::string &text) {
   if (std::optional<double> number = numberOf(text))
@@ -117,7 +122,7 @@ public:
       if (!line.empty() && line.back() == '\r')
         line.pop_back();
       if (line.rfind("# source:", 0) == 0 && table.source == table.path)
-        table.source = line.substr(10);
+        table.source = trimmed(line.substr(9));
       if (line.empty() || line[0] == '#')
         continue;
       if (line.find_first_not_of(" \t,;") == std::string::npos)
@@ -156,10 +161,8 @@ private:
         fields.emplace_back();
       else
         fields.back() += c;
-    for (std::string &field : fields) {
-      size_t first = field.find_first_not_of(" \t"), last = field.find_last_not_of(" \t");
-      field = first == std::string::npos ? "" : field.substr(first, last - first + 1);
-    }
+    for (std::string &field : fields)
+      field = trimmed(field);
     return fields;
   }
 

@@ -87,6 +87,7 @@ TEST_CASE("CSV: spellings that are read", "[tables]") {
     return [=](int, double bytes, double us) { return line({"2", "8", number(bytes), number(us)}, separator, end); };
   };
   accepted(table(plain, row(",", "\n")));
+  accepted(table("# source:\n#\n" + plain, row(",", "\n")));
   accepted(table(plain + "\r", row(",", "\r\n"))); // Windows
   accepted(table("\xef\xbb\xbf" + plain, row(",", "\n")));
   accepted(table("nodes;gpus_per_node;bytes;time_us", row(";", "\n")));
@@ -254,6 +255,8 @@ TEST_CASE("nccl-tests: what is refused, by line", "[tables]") {
           "t:", "got the program 'sendrecv_perf'");
   refused(table(started + ncclHead, [](int, double bytes, double us) { return ncclRow(bytes, us); }),
           "t: ", "--nodes and --per-node");
+  refused(started + ranksOfNccl() + "# size count type redop root busbw time\n 8 2 float sum -1 1 2\n", "t:19",
+          "expected columns time, algbw and busbw");
   refused(started + ranksOfNccl() + ncclHead + "\n# Test failure\n", "t: ", "expected rows below the head");
 }
 
@@ -287,6 +290,16 @@ TEST_CASE("OSU: what is read", "[tables]") {
   CHECK(gathered->rows[0].bytes.value == 1024);
 }
 
+TEST_CASE("ranks of one host share caches, which are faster than its memory", "[tables]") {
+  auto measured = [](double rate) { // GB/s
+    return table("collective,ranks,hosts,bytes,algorithm,transport,median_s", [=](int, double bytes, double) {
+      return line({"all_reduce", "2", "1", number(bytes), "ring", "shm", number(1e-6 + bytes / (rate * 1e9))});
+    });
+  };
+  CHECK(refusal(measured(4500)) == ""); // ten times the 450 GB/s of the links inside
+  refused(measured(45000), "t:", "20 times the links");
+}
+
 TEST_CASE("OSU: what is refused", "[tables]") {
   auto row = [](int, double bytes, double us) { return line({number(bytes), number(us)}, "  "); };
   refused(table("# OSU MPI Allreduce Latency Test v7.3\n# Size  Avg Latency(us)", row),
@@ -297,6 +310,10 @@ TEST_CASE("OSU: what is refused", "[tables]") {
       table("# OSU MPI Non-blocking Allreduce Latency Test v7.3\n# Size  Overall(us)  Compute(us)  Overlap(%)", row),
       "t:2", "got 'Overall(us)'", onTwoHosts());
   refused(table("# OSU MPI Latency Test v7.3\n# Size  Latency (us)", row), "t: ", "expected a title", onTwoHosts());
+  refused("# OSU MPI Allreduce Latency Test v7.3\n# Size  Min Latency(us)  Avg Latency(us)\n# Size  Avg Latency(us)\n4 "
+          "nan\n",
+          "t:4", "expected a number above zero in column 'Avg Latency(us)', got 'nan'",
+          onTwoHosts()); // the second head counts
   refused("# OSU MPI Allreduce Latency Test v7.3\n4 2.1\n", "t:2", "expected a head", onTwoHosts());
   refused("# OSU MPI Allreduce Latency Test v7.3\n# Size  Avg Latency(us)\n4 nan\n", "t:3",
           "expected a number above zero in column 'Avg Latency(us)', got 'nan'", onTwoHosts());
