@@ -38,8 +38,8 @@ std::string Packing::spelling() const {
   std::map<std::pair<double, double>, std::map<std::pair<int, int>, int>> classes; // (bandwidth, latency) -> links
   for (const FabricGraph::Link &link : graph.links)
     ++classes[{link.bandwidth, link.latency}][{link.from, link.to}];
-  std::string out = "packed_trees(ranks=" + std::to_string(graph.ranks) + ",nodes=" + std::to_string(graph.nodes) +
-                    ",block=" + number(blockBytes) + ",links=";
+  std::string out = "packed_trees(ranks=" + std::to_string(graph.ranks) + " nodes=" + std::to_string(graph.nodes) +
+                    " block=" + number(blockBytes) + " links=";
   for (auto &[kind, links] : classes) {
     std::string list;
     for (auto &[ends, count] : links)

@@ -1,7 +1,7 @@
 //===- Spelling.cpp - an algorithm and what it takes, as one word -------------------------------------------------===//
 //
 // Plans, C programs and reports name an algorithm by one word, so that what was priced reaches the runtime whole: a name, then
-// key=value pairs in parentheses, separated by commas. Lists have dots between their elements.
+// key=value pairs in parentheses, separated by blanks (a comma would end a column of a table). Lists have dots between their elements.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/runtime/algorithms/PackedTrees.h"
 #include <algorithm>
@@ -78,7 +78,7 @@ const Algorithm *parse(const std::string &spelling, StepOptions &options, std::s
   }
   std::map<std::string, std::string> words;
   for (size_t at = open + 1; at + 1 < spelling.size();) {
-    size_t end = std::min(spelling.find(',', at), spelling.size() - 1), equals = std::min(spelling.find('=', at), end);
+    size_t end = std::min(spelling.find(' ', at), spelling.size() - 1), equals = std::min(spelling.find('=', at), end);
     words[spelling.substr(at, equals - at)] = equals < end ? spelling.substr(equals + 1, end - equals - 1) : "";
     at = end + 1;
   }

@@ -78,7 +78,8 @@ std::string Request::signature() const {
   if (options.pairs.size() > 3)
     text += ", ... (" + std::to_string(options.pairs.size()) + " pairs)";
   if (algorithm)
-    text += " by " + algorithm->name + arguments + " x" + std::to_string(options.channels);
+    text += " by " + algorithm->name + (arguments.size() < 40 ? arguments : "(...)") + " x" +
+            std::to_string(options.channels);
   if (options.segments > 1)
     text += " in " + std::to_string(options.segments) + " chunks";
   return text;

@@ -146,14 +146,14 @@ TEST_CASE("packings are read back from their words, and say what is wrong with t
   CHECK(options.packing->plan(algorithms::Collective::AllGather, 5, 0, problem) == nullptr);
   CHECK(contains(problem, "expected a graph of 5 ranks, got one of 6"));
   for (const char *wrong :
-       {"packed_trees()", "packed_trees(ranks=2,nodes=2,links=1/0:0-1)", "packed_trees(ranks=2,nodes=1,block=1,links=)",
-        "packed_trees(ranks=2,nodes=2,block=1,links=1/0:0-2)", "packed_trees(ranks=2,nodes=2,block=1,links=1/0:0+1)",
-        "packed_trees(ranks=2,nodes=2,block=1,links=0/0:0-1)", "packed_trees(ranks=2,nodes=2,block=x,links=)"}) {
+       {"packed_trees()", "packed_trees(ranks=2 nodes=2 links=1/0:0-1)", "packed_trees(ranks=2 nodes=1 block=1 links=)",
+        "packed_trees(ranks=2 nodes=2 block=1 links=1/0:0-2)", "packed_trees(ranks=2 nodes=2 block=1 links=1/0:0+1)",
+        "packed_trees(ranks=2 nodes=2 block=1 links=0/0:0-1)", "packed_trees(ranks=2 nodes=2 block=x links=)"}) {
     INFO(wrong);
     CHECK(algorithms::parse(wrong, options, problem) == nullptr);
     CHECK(contains(problem, "got"));
   }
-  REQUIRE(algorithms::parse("packed_trees(ranks=3,nodes=3,block=1,links=1/0:0-1)", options, problem));
+  REQUIRE(algorithms::parse("packed_trees(ranks=3 nodes=3 block=1 links=1/0:0-1)", options, problem));
   CHECK(options.packing->plan(algorithms::Collective::AllGather, 3, 0, problem) == nullptr);
   CHECK(contains(problem, "a way from every rank to every other"));
 }

@@ -35,7 +35,7 @@ static std::vector<std::string> algorithmsOf(const MeasureOptions &options, Kind
     return options.algorithms;
   std::vector<std::string> names;
   for (const algorithms::Algorithm &algorithm : algorithms::registry())
-    if (serves(algorithm, kind, ranks))
+    if (algorithm.needs == algorithms::Needs::Nothing && serves(algorithm, kind, ranks))
       names.push_back(algorithm.name);
   return names;
 }
@@ -44,7 +44,7 @@ static std::vector<std::string> algorithmsOf(const MeasureOptions &options, Kind
 static std::string checkBeforeStart(const MeasureOptions &options) {
   for (Kind kind : options.kinds)
     for (const std::string &name : options.algorithms)
-      if (const algorithms::Algorithm *algorithm = algorithms::find(name);
+      if (const algorithms::Algorithm *algorithm = algorithms::find(name.substr(0, name.find('(')));
           algorithm && options.ranks > 0 && !serves(*algorithm, kind, options.ranks))
         return "--algorithm: " + name + " can't do " + kindNames[int(kind)] + " on " + std::to_string(options.ranks) +
                " ranks; --algorithm all takes those that can";

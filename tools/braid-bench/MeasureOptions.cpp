@@ -105,9 +105,12 @@ std::string readAlgorithms(const std::string &text, MeasureOptions &options) {
   std::string known;
   for (const algorithms::Algorithm &algorithm : algorithms::registry())
     known += ", " + algorithm.name;
-  for (const std::string &name : options.algorithms)
-    if (!algorithms::find(name))
-      return "expected all" + known + ", got '" + name + "'";
+  for (const std::string &name : options.algorithms) {
+    algorithms::StepOptions taken;
+    std::string problem;
+    if (!algorithms::parse(name, taken, problem))
+      return problem.empty() ? "expected all" + known + ", got '" + name + "'" : "algorithm '" + name + "': " + problem;
+  }
   return options.allAlgorithms || !options.algorithms.empty() ? "" : "expected all" + known + ", got none";
 }
 

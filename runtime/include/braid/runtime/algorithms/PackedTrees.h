@@ -68,7 +68,7 @@ public:
   /// The plan of a collective on so many ranks; null: `problem` says why not.
   std::shared_ptr<const PackedPlan> plan(Collective collective, int ranks, int root, std::string &problem) const;
   /// In words that parse() reads:
-  ///   packed_trees(ranks=3,nodes=4,block=65536,links=5e+10/1e-06:0-3.1-3;2.5e+10/1e-06:2>3.3>2)
+  ///   packed_trees(ranks=3 nodes=4 block=65536 links=5e+10/1e-06:0-3.1-3;2.5e+10/1e-06:2>3.3>2)
   /// Bytes per second and seconds of the links after them; 0-3 is a link in each direction, 2>3 in one.
   std::string spelling() const;
   /// What spelling() has put into words, from its keys and values; null: `problem` says what is wrong.

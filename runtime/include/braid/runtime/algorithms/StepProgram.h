@@ -187,7 +187,7 @@ const Algorithm *find(const std::string &name);
 /// An algorithm as plans spell it: its name, and what it takes in parentheses, which goes into the options:
 ///   ring(order=hosts), ring(order=0.2.1.3)     StepOptions::byHosts, order; of those that are `ordered`
 ///   parameter_server(servers=2)                servers
-///   packed_trees(ranks=4,links=...)            packing, see PackedTrees.h
+///   packed_trees(ranks=4 links=...)            packing, see PackedTrees.h
 /// Null: there is none of this name, or `problem` says what is wrong with the rest.
 const Algorithm *parse(const std::string &spelling, StepOptions &options, std::string &problem);
 /// Adds one that is not Braid's own, at most 32, and removes the last one that was added, if it has this name. Not while
