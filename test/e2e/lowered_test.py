@@ -487,23 +487,6 @@ def wider_accumulation():
 
 
 @check
-def algorithms_with_what_they_take():
-    links = "1e+10/1e-06:0-4.1-2.2-3;2e+10/1e-06:4-1.3>0"
-    for algorithm in ("ring", "ring(order=hosts)", "ring(order=2.0.3.1)", "double_binary_tree(order=1.3.0.2)",
-                      "parameter_server(servers=2)", "uneven_halving",
-                      f"packed_trees(ranks=4 nodes=5 block=4096 links={links})"):
-        got = run(f"""%r0 = braid.all_reduce sum %a groups = #braid.groups<[]>
-                    {{plan = #braid.plan<engine = braid, algorithm = "{algorithm}">}} : tensor<4x6xi32>""",
-                  ["tensor<4x6xi32>"])
-        wanted = flat(added([operand(rank) for rank in range(RANKS)]))
-        expect(all(mine[0] == wanted for mine in got), (algorithm, got))
-    said = run("""%r0 = braid.all_reduce sum %a groups = #braid.groups<[]>
-                 {plan = #braid.plan<engine = braid, algorithm = "ring(order=0.1)">} : tensor<4x6xi32>""",
-               ["tensor<4x6xi32>"], fails=True)
-    expect("expected an order of 4 ranks, got 2" in said, said)
-
-
-@check
 def several_element_types_in_one_launch():
     path = os.path.join(WORK.name, "mixed.mlir")
     with open(path, "w") as file:
