@@ -32,6 +32,13 @@ namespace {
 constexpr int segmentCounts[] = {1, 8, 64};
 constexpr int64_t smallestSegment = 4096;
 
+/// What prices of collectives on the same groups have in common.
+struct Job {
+  GroupLayout layout; ///< permute: 0 hosts if no pair joins two ranks
+  Members members;    ///< the slowest of those who take part
+  std::string order;  ///< see betterOrder
+};
+
 /// Two equal groups and one algorithm with one option: the programs, and what does not depend on the size.
 struct Prepared {
   std::unique_ptr<PlayedCollective> collective;
@@ -40,6 +47,7 @@ struct Prepared {
   int64_t serialMessages = 0;       ///< longest chain of dependent messages
   Seconds empty;                    ///< time of empty messages
   Seconds emptyInter;               ///< and with latency between hosts only
+  BytesPerSecond reduction;         ///< of the slowest member
   UplinkFlows uplinks;
   std::map<int, double> noise; ///< see Candidate::noisePerMessage; by size, 1 KiB x 4^key
 };
@@ -47,8 +55,6 @@ struct Prepared {
 /// Programs of up to this many messages are played with noise to see how it adds up; for larger ones there is a formula.
 constexpr int64_t sampledMessages = 1024;
 constexpr int noiseSamples = 32;
-/// Larger groups are priced by closed forms.
-constexpr int mostPlayedRanks = 128;
 /// The checker proves that programs end; never the cheapest, should one not.
 constexpr Seconds never{1e9};
 
@@ -60,21 +66,12 @@ public:
   std::vector<Candidate> candidates(const CollectiveSpec &spec, int) override {
     std::lock_guard<std::mutex> lock(mutex); // played once for each size; the second to ask waits
     std::vector<Candidate> all;
-    GroupLayout layout;
+    const Job &job = jobFor(spec);
     int size = spec.groups->groups.empty() ? int(placement.deviceOf.size()) : spec.groups->size();
-    if (spec.kind == CollectiveKind::Permute) {
-      PermuteLayout pairs = layoutOfPairs(*spec.groups, cluster, placement);
-      if (pairs.interPairs + pairs.intraPairs == 0)
-        return {nothingToDo()};
-      layout.hosts = pairs.hosts;
-    } else {
-      layout = layoutOf(*spec.groups, cluster, placement);
-      if (size <= 1)
-        return {nothingToDo()};
-    }
+    if (size <= 1 || job.layout.hosts == 0)
+      return {nothingToDo()};
     if (spec.counts)
-      return raggedCandidates(spec, layout);
-    std::string order = betterOrder(*spec.groups, cluster, placement);
+      return raggedCandidates(spec, job);
     for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
       if (!algorithm.serves(spec.kind, size) || !isGranted(algorithm, spec))
         continue;
@@ -82,12 +79,12 @@ public:
       bool pipelined = tree || spec.kind == CollectiveKind::Broadcast || algorithm.name == "pipelined_chain" ||
                        algorithm.name == "in_network";
       pipelined &= algorithm.needs != algorithms::Needs::Topology; // its pieces are planned
-      for (const Spelled &spelled : spellings(algorithm, spec, order))
+      for (const Spelled &spelled : spellings(algorithm, spec, job.order))
         for (int segments : segmentCounts) {
           if (segments > 1 && !pipelined)
             continue;
-          Candidate c = price(spelled, spec, segments, layout);
-          c.exposedNodes = layout.allHosts;
+          Candidate c = price(spelled, spec, segments, job);
+          c.exposedNodes = job.layout.allHosts;
           keepCheapest(all, std::move(c));
         }
     }
@@ -102,6 +99,24 @@ public:
   }
 
 private:
+  /// Groups do not change while a pricer lives; programs repeat the same few.
+  const Job &jobFor(const CollectiveSpec &spec) {
+    bool permute = spec.kind == CollectiveKind::Permute;
+    auto [entry, isNew] = jobs.try_emplace({permute, spec.groups->groups, spec.groups->pairs});
+    Job &job = entry->second;
+    if (!isNew)
+      return job;
+    job.members = membersOf(*spec.groups, cluster, placement);
+    job.order = betterOrder(*spec.groups, cluster, placement);
+    if (permute) {
+      PermuteLayout pairs = layoutOfPairs(*spec.groups, cluster, placement);
+      job.layout.hosts = pairs.interPairs + pairs.intraPairs == 0 ? 0 : pairs.hosts;
+    } else {
+      job.layout = layoutOf(*spec.groups, cluster, placement);
+    }
+    return job;
+  }
+
   /// Whether the cluster has what the algorithm needs; if not, the reason is kept for notModelled().
   bool isGranted(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec) {
     if (algorithm.needs == algorithms::Needs::Nothing)
@@ -175,13 +190,14 @@ private:
     all.push_back(std::move(c));
   }
 
-  Prepared &prepare(const Spelled &spelled, const CollectiveSpec &spec, int segments, const GroupLayout &layout) {
+  Prepared &prepare(const Spelled &spelled, const CollectiveSpec &spec, int segments, const Job &job) {
     const algorithms::Algorithm &algorithm = spelled.algorithm;
-    auto [found, isNew] =
-        prepared.try_emplace({spelled.name, spec.kind, segments, spec.groups->groups, spec.groups->pairs});
+    const GroupLayout &layout = job.layout;
+    auto [found, isNew] = prepared.try_emplace({spelled.name, spec.kind, segments, &job});
     Prepared &p = found->second;
     if (!isNew)
       return p;
+    p.reduction = job.members.reduction;
     algorithms::StepOptions options = spelled.options;
     options.segments = segments;
     int first = algorithm.needs == algorithms::Needs::Nothing && cluster.mesh.empty() ? firstOfMany(*spec.groups) : -1;
@@ -262,7 +278,7 @@ private:
     PlayedNetwork network = networkOf(p, topology->links());
     Seconds quiet = timeOf(p, {bytes}, network.links), sum;
     PlayOptions options;
-    options.reduction = cluster.device.reduction;
+    options.reduction = p.reduction;
     for (int sample = 0; sample < noiseSamples; ++sample) {
       options.excess = [&](int source, int target, uint64_t message) {
         if (size_t(std::max(source, target)) >= placement.deviceOf.size())
@@ -290,27 +306,29 @@ private:
 
   Seconds timeOf(const Prepared &p, Bytes bytes, const std::vector<Topology::Link> &links) const {
     if (p.form)
-      return p.form->time(bytes, links, cluster.device.reduction).value_or(never);
+      return p.form->time(bytes, links, p.reduction).value_or(never);
     PlayOptions options;
-    options.reduction = cluster.device.reduction;
+    options.reduction = p.reduction;
     Result<Seconds> time = p.collective->play(bytes, networkOf(p, links), options);
     return time ? *time : never;
   }
 
-  Candidate price(const Spelled &spelled, const CollectiveSpec &spec, int segments, const GroupLayout &layout) {
-    Prepared &p = prepare(spelled, spec, segments, layout);
+  Candidate price(const Spelled &spelled, const CollectiveSpec &spec, int segments, const Job &job) {
+    Prepared &p = prepare(spelled, spec, segments, job);
+    int hosts = job.layout.hosts;
     bool small = segments > 1 && spec.bytes.value < segments * smallestSegment;
     Seconds played = timeOf(p, small ? Bytes{segments * smallestSegment} : spec.bytes, topology->links());
     Candidate c;
     c.algorithm = spelled.name;
     c.chunks = segments;
-    std::string asked = p.form ? text("closed form, %s", p.form->how().c_str()) : std::string("played on the topology");
+    std::string asked = p.form ? text(p.form->exact() ? "closed form, %s" : "estimate, %s", p.form->how().c_str())
+                               : std::string("played on the topology");
     c.why.how = text("the step program of %d ranks %s%s", p.ranks, asked.c_str(),
                      segments > 1 ? text(", %d segments", segments).c_str() : "");
-    addTerms(c, {played, p.empty, p.emptyInter}, p.serialMessages, p.uplinks, layout.hosts, toString(spec.bytes));
+    addTerms(c, {played, p.empty, p.emptyInter}, p.serialMessages, p.uplinks, job, toString(spec.bytes));
     c.noisePerMessage = sampledNoise(p, spec.bytes.value);
     if (c.noisePerMessage == 0)
-      c.noisePerMessage = chainNoise(linksOf(layout.hosts).profile.bulkSigma, p.ranks, c.serialMessages);
+      c.noisePerMessage = chainNoise(linksOf(hosts).profile.bulkSigma, p.ranks, c.serialMessages);
     sumUp(c);
     return c;
   }
@@ -322,11 +340,12 @@ private:
     Seconds played, empty, emptyInter;
   };
   /// What a candidate's time is made of, and its place for draws.
-  void addTerms(Candidate &c, const Times &times, int64_t serialMessages, const UplinkFlows &uplinks, int hosts,
+  void addTerms(Candidate &c, const Times &times, int64_t serialMessages, const UplinkFlows &uplinks, const Job &job,
                 const std::string &size) const {
+    int hosts = job.layout.hosts;
     c.nodes = hosts;
     c.why.name = c.algorithm;
-    addTerm(c, &Candidate::fixed, "launch", cluster.device.launch, "device.launch of the cluster file");
+    addTerm(c, &Candidate::fixed, "launch", job.members.launch, "device.launch of the cluster file");
     addTerm(c, &Candidate::latency, hosts > 1 ? "latency between hosts" : "latency",
             hosts > 1 ? times.emptyInter : times.empty,
             text("longest chain of %lld empty messages", (long long)serialMessages));
@@ -335,7 +354,7 @@ private:
               "what the links inside hosts add to it");
     addTerm(c, &Candidate::wire, "transfer", times.played - times.empty,
             text("%s: links at their bandwidth, first come first served, and reduction at %s; beyond the latency",
-                 size.c_str(), toString(cluster.device.reduction).c_str()));
+                 size.c_str(), toString(job.members.reduction).c_str()));
     c.flows = uplinks.total;
     c.flowsPerLeaf = uplinks.perLeaf;
     c.streamsPerNic = uplinks.streams;
@@ -344,7 +363,7 @@ private:
   }
 
   /// An all_to_all of blocks that differ in size, by every algorithm that serves it.
-  std::vector<Candidate> raggedCandidates(const CollectiveSpec &spec, const GroupLayout &layout) {
+  std::vector<Candidate> raggedCandidates(const CollectiveSpec &spec, const Job &job) {
     int size = groupSize(*spec.groups);
     std::vector<Candidate> all;
     std::vector<int64_t> empty; // a byte for each message that there is
@@ -367,10 +386,10 @@ private:
       c.why.how = text("the ragged step program of %d ranks played on the topology", size);
       Seconds none = play(empty, topology->links());
       addTerms(c, {play(*spec.counts, topology->links()), none, play(empty, linksBetween())},
-               collective.serialMessages(), collective.uplinks(PlayedNetwork(*topology, placement)), layout.hosts,
+               collective.serialMessages(), collective.uplinks(PlayedNetwork(*topology, placement)), job,
                "blocks of " + toString(spec.bytes) + " from the rank that sends most");
-      c.noisePerMessage = chainNoise(linksOf(layout.hosts).profile.bulkSigma, size, c.serialMessages);
-      c.exposedNodes = layout.allHosts;
+      c.noisePerMessage = chainNoise(linksOf(job.layout.hosts).profile.bulkSigma, size, c.serialMessages);
+      c.exposedNodes = job.layout.allHosts;
       sumUp(c);
       all.push_back(std::move(c));
     }
@@ -384,10 +403,8 @@ private:
   mutable std::mutex mutex;
   std::set<std::string> withheld; ///< algorithms that the cluster does not grant, with the reason
   Packings packings;
-  std::map<
-      std::tuple<std::string, CollectiveKind, int, std::vector<std::vector<int>>, std::vector<std::pair<int, int>>>,
-      Prepared>
-      prepared;
+  std::map<std::tuple<bool, std::vector<std::vector<int>>, std::vector<std::pair<int, int>>>, Job> jobs;
+  std::map<std::tuple<std::string, CollectiveKind, int, const Job *>, Prepared> prepared;
 };
 
 } // namespace

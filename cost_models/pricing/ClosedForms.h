@@ -1,7 +1,7 @@
 //===- ClosedForms.h - what playing a step program takes, without playing it ------------------------------------===//
 //
-// For speed where ranks are many: the cost is that of a few ranks' steps. Most algorithms are played on one rank of each kind
-// (Kinds.h). Pipelines of many different ranks, chains and double trees, have formulas. Everything is tested against the played
+// For speed where ranks are many: the cost is that of a few ranks' steps. Neighbours on rings and chains have formulas (Rings.cpp,
+// Chains.cpp); the other algorithms are played on one rank of each kind (Kinds.h). Everything is tested against the played
 // programs (test/bars/cost/closed_forms); what has no closed form has to be played.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_PRICING_CLOSEDFORMS_H
@@ -11,6 +11,9 @@
 #include "braid/cost_models/Topology.h"
 
 namespace braid::cost {
+
+/// Larger groups are priced by closed forms, where there are.
+constexpr int mostPlayedRanks = 128;
 
 struct UniformMachine {
   Seconds alpha;            ///< of a message from rank to rank
@@ -35,10 +38,24 @@ public:
   /// `links`: of the topology, with changes or without.
   virtual std::optional<Seconds> time(Bytes operand, const std::vector<Topology::Link> &links,
                                       BytesPerSecond reduction) const = 0;
-  /// Within 2 % of the played program; else near it (double trees, a chain there and back: their ranks get in each other's way).
-  virtual bool exact() const = 0;
+  /// Within 2 % of the played program. Else an estimate: double trees, and exchanges by doubling of pairs or blocks whose messages
+  /// meet on spines; README.md says how near they are.
+  virtual bool exact() const { return true; }
   virtual int players() const = 0; ///< ranks whose steps count
   virtual std::string how() const = 0;
+};
+
+/// What ClosedForm::make is asked.
+struct FormQuestion {
+  const algorithms::Algorithm &algorithm;
+  CollectiveKind kind;
+  int ranks;
+  const algorithms::StepOptions &options; ///< with the hosts of the ranks
+  const Topology &topology;
+  int first;
+
+  /// The way from a rank to another.
+  Topology::Path way(int from, int to) const { return topology.path(first + from, first + to); }
 };
 
 } // namespace braid::cost

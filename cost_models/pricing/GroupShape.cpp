@@ -35,8 +35,19 @@ static Usage usageOf(const std::vector<int> &group, const Cluster &cluster, cons
 
 //===- uplinks --------------------------------------------------------------------------------------------------===//
 
-static int podOf(int host, const Cluster &cluster) {
+static int leafOf(int host, const Cluster &cluster) {
   return cluster.hostsPerLeaf > 0 ? host / cluster.hostsPerLeaf : 0;
+}
+
+static int podOf(int host, const Cluster &cluster) {
+  return cluster.topology == "three_tier" ? leafOf(host, cluster) / cluster.leavesPerPod : 0;
+}
+
+int coreLinksPerPod(const Cluster &cluster) {
+  if (cluster.topology != "three_tier")
+    return 0;
+  int cores = int(std::floor(cluster.leavesPerPod / std::max(1.0, cluster.coreOversubscription) + 1e-9));
+  return uplinksPerLeaf(cluster) * std::max(1, cores);
 }
 
 int uplinksPerLeaf(const Cluster &cluster) {
@@ -52,14 +63,15 @@ public:
   explicit Uplinks(const Cluster &cluster) : cluster(cluster) {}
   /// `rate` of what each of these NICs sends (NIC -> the group's part of it) goes from one host to another.
   void add(int from, int to, const std::map<int, double> &nics, double rate) {
-    if (podOf(from, cluster) == podOf(to, cluster))
-      return;
-    leave(from, nics, rate);
+    if (leafOf(from, cluster) != leafOf(to, cluster))
+      leave(from, nics, rate, podOf(from, cluster) != podOf(to, cluster) ? rate : 0);
   }
-  /// The same to any host of another pod; rails are kept: NIC i sends to NIC i.
-  void leave(int from, const std::map<int, double> &nics, double rate) {
-    for (auto [nic, share] : nics)
-      load[{podOf(from, cluster), cluster.topology == "rail_optimized" ? nic : 0}] += rate * share;
+  /// The same to any hosts of other leaves, `beyond` of it to those of other pods; rails are kept: NIC i sends to NIC i.
+  void leave(int from, const std::map<int, double> &nics, double rate, double beyond) {
+    for (auto [nic, share] : nics) {
+      load[{leafOf(from, cluster), cluster.topology == "rail_optimized" ? nic : 0}] += rate * share;
+      pods[podOf(from, cluster)] += beyond * share;
+    }
   }
   UplinkFlows flows(int streams) const {
     UplinkFlows flows;
@@ -69,12 +81,15 @@ public:
       flows.total += whole;
       flows.perLeaf = std::max(flows.perLeaf, whole);
     }
+    for (auto &[pod, sum] : pods)
+      flows.perPod = std::max(flows.perPod, int(std::ceil(sum - 1e-9)));
     return flows;
   }
 
 private:
   const Cluster &cluster;
   std::map<std::pair<int, int>, double> load;
+  std::map<int, double> pods;
 };
 } // namespace
 
@@ -89,9 +104,11 @@ static int treeParent(int position, int n) {
 static void addNeighbours(const std::vector<int> &hosts, const std::vector<std::map<int, double>> &nics, Uplinks &ring,
                           Uplinks &tree, Uplinks &everybody, const Cluster &cluster) {
   int n = int(hosts.size());
-  std::map<int, int> inPod;
-  for (int host : hosts)
+  std::map<int, int> inLeaf, inPod;
+  for (int host : hosts) {
+    ++inLeaf[leafOf(host, cluster)];
     ++inPod[podOf(host, cluster)];
+  }
   double part = n == 2 ? 0.5 : 0.25;
   for (int i = 0; i < n; ++i) {
     ring.add(hosts[i], hosts[(i + 1) % n], nics[i], 1);
@@ -101,9 +118,9 @@ static void addNeighbours(const std::vector<int> &hosts, const std::vector<std::
         tree.add(hosts[a], hosts[b], nics[a], part);
         tree.add(hosts[b], hosts[a], nics[b], part);
       }
-    int outside = n - inPod[podOf(hosts[i], cluster)];
+    int outside = n - inLeaf[leafOf(hosts[i], cluster)], beyond = n - inPod[podOf(hosts[i], cluster)];
     if (outside)
-      everybody.leave(hosts[i], nics[i], double(outside) / (n - 1));
+      everybody.leave(hosts[i], nics[i], double(outside) / (n - 1), double(beyond) / (n - 1));
   }
 }
 
@@ -171,6 +188,29 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
   if (layout.shapes.empty())
     layout.shapes.push_back(GroupShape());
   return layout;
+}
+
+Members membersOf(const RankGroups &groups, const Cluster &cluster, const Placement &placement) {
+  auto of = [](const Device &d) { return Members{d.launch, d.reduction, d.memoryBandwidth * d.memoryEfficiency}; };
+  if (cluster.groups.empty())
+    return of(cluster.device);
+  std::set<const Device *> kinds;
+  for (const std::vector<int> &group : groups.groups)
+    for (int rank : group)
+      if (rank >= 0)
+        kinds.insert(&cluster.kindOf(deviceOf(rank, placement)));
+  for (auto [source, target] : groups.pairs)
+    for (int rank : {source, target})
+      kinds.insert(&cluster.kindOf(deviceOf(rank, placement)));
+  if (groups.groups.empty() && groups.pairs.empty()) // all ranks
+    for (int device : placement.deviceOf)
+      kinds.insert(&cluster.kindOf(device));
+  Members all = kinds.empty() ? of(cluster.device) : of(**kinds.begin());
+  for (const Device *kind : kinds) {
+    Members one = of(*kind);
+    all = {std::max(all.launch, one.launch), std::min(all.reduction, one.reduction), std::min(all.memory, one.memory)};
+  }
+  return all;
 }
 
 PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, const Placement &placement) {

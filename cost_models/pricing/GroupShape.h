@@ -26,6 +26,7 @@ struct GroupShape {
 struct UplinkFlows {
   int total = 0;
   int perLeaf = 0; ///< of the leaf with the most
+  int perPod = 0;  ///< what goes on from spines to cores, of the pod with the most; 0 where there are no cores
   int streams =
       1; ///< connections that one such flow consists of: a ring's host sends to one other, a tree's to several
 };
@@ -40,6 +41,15 @@ struct GroupLayout {
 
 GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
 
+/// The slowest of the devices that take part, field by field of those that prices know: launch, reduction, memory rate. Every
+/// step of a collective waits for the member that works longest in it.
+struct Members {
+  Seconds launch;
+  BytesPerSecond reduction;
+  BytesPerSecond memory; ///< that kernels reach
+};
+Members membersOf(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
+
 /// A permute: what leaves and enters the busiest NIC and the busiest device.
 struct PermuteLayout {
   int interPairs = 0; ///< pairs on different hosts
@@ -50,8 +60,9 @@ struct PermuteLayout {
 };
 PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
 
-/// Uplinks of one leaf switch.
+/// Uplinks of one leaf switch, and links of one pod's spines to cores (0: there are none).
 int uplinksPerLeaf(const Cluster &cluster);
+int coreLinksPerPod(const Cluster &cluster);
 
 } // namespace braid::cost
 

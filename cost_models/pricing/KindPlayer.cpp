@@ -1,238 +1,222 @@
 //===- KindPlayer.cpp - the link rule for one rank of each kind --------------------------------------------------===//
 //
-// As Player.cpp, but a send is seen by everyone who receives from a rank of the sender's kind. The first half of a way belongs to
+// As Player.cpp, but a send is heard by everyone who receives from a rank of the sender's kind. The first half of a way belongs to
 // the sender, up to the switch where it is highest; the second half to the receiver.
+//
+// Events are few: a link that messages take in the order in which they were sent needs none, and the lane of a rank that has no
+// other runs ahead, since nobody else uses its link out and its reducer. What is left is a message's turn on a link that it shares.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "pricing/Kinds.h"
 #include <algorithm>
-#include <queue>
 
 namespace braid::cost {
 
-namespace {
-
-struct Event {
-  enum Kind : int { Leaves, Arrives, Delivered, Resume };
-  double time;
-  int turn; ///< of those at once: the real sender's rank
-  uint64_t number;
-  Kind kind;
-  int index; ///< message, or lane
-  bool operator<(const Event &o) const {
-    if (time != o.time)
-      return time > o.time;
-    return turn != o.turn ? turn > o.turn : number > o.number;
-  }
-};
-
 class KindPlayer {
 public:
-  KindPlayer(const std::vector<KindRank> &ranks, double buffer, const std::vector<Topology::Link> &links,
+  KindPlayer(const KindProgram &program, double buffer, const std::vector<Topology::Link> &links,
              BytesPerSecond reduction)
-      : buffer(buffer), links(links), reduction(reduction.value), reducerFree(ranks.size()) {
-    for (size_t player = 0; player < ranks.size(); ++player) {
-      firstLane.push_back(int(lanes.size()));
-      for (const std::vector<KindOp> &ops : ranks[player].lanes)
-        lanes.emplace_back(int(player), ranks[player].rank, &ops,
-                           &ranks[player].listeners[&ops - ranks[player].lanes.data()]);
+      : p(program), links(links), reduction(reduction.value), lanes(program.lanes.size()),
+        there(program.ops.size(), -1), linkFree(program.slots.size()), reducerFree(program.playing) {
+    for (const KindProgram::Slot &slot : p.slots) {
+      latency.push_back(links[slot.link].latency.value);
+      bandwidth.push_back(links[slot.link].bandwidth.value);
     }
-    // A link has a slot only if someone who plays uses it.
-    size_t most = 0;
-    for (const Lane &lane : lanes)
-      for (const KindOp &op : *lane.ops)
-        for (int link : op.path)
-          most = std::max(most, size_t(link) + 1);
-    linkFree.resize(most);
-    users.resize(most, nobody);
-    for (const Lane &lane : lanes)
-      for (const KindOp &op : *lane.ops) {
-        bool out = op.type == KindOp::Send;
-        for (int i = out ? 0 : op.path.count / 2; i < (out ? op.path.count / 2 : op.path.count); ++i) {
-          int &user = users[op.path.links[i]];
-          user = user == nobody || user == lane.player ? lane.player : several;
-        }
-      }
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+      lanes[lane].next = p.lanes[lane].first;
+    bytes.reserve(p.ops.size());
+    for (const Op &op : p.ops)
+      bytes.push_back(buffer / p.chunks * op.count);
   }
 
   std::optional<Seconds> run() {
     for (size_t lane = 0; lane < lanes.size(); ++lane)
       advance(int(lane), 0);
+    runAhead();
     while (!events.empty()) {
-      Event event = events.top();
-      events.pop();
-      switch (event.kind) {
-      case Event::Leaves:
-        unused.push_back(event.index);
-        leave(messages[event.index], event.time);
-        break;
-      case Event::Arrives:
-        arrive(event.index, event.time);
-        break;
-      case Event::Delivered:
-        deliver(event.index, event.time);
-        break;
-      case Event::Resume:
-        advance(event.index, event.time);
-        break;
+      std::pop_heap(events.begin(), events.end());
+      Event event = events.back();
+      events.pop_back();
+      if (event.message < 0) {
+        advance(event.lane, event.time);
+      } else {
+        Message message = messages[event.message];
+        unused.push_back(event.message);
+        if (message.heard < 0)
+          leave(message, event.time);
+        else
+          arrive(message, event.time);
       }
+      runAhead();
     }
-    for (const Lane &lane : lanes)
-      if (lane.next < lane.ops->size())
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+      if (lanes[lane].next < p.lanes[lane].end)
         return std::nullopt;
     return Seconds{finish};
   }
 
 private:
+  using Op = KindProgram::Op;
   struct Lane {
-    using Listeners = std::vector<std::vector<KindRank::Listener>>;
-    Lane(int player, int rank, const std::vector<KindOp> *ops, const Listeners *listeners)
-        : player(player), rank(rank), ops(ops), listeners(listeners), here(ops->size()) {}
-    int player, rank;
-    const std::vector<KindOp> *ops;
-    size_t next = 0;
-    int sent = 0;
+    int next = 0; ///< op
+    double now = 0;
     bool waits = false;
-    const Listeners *listeners;
-    std::vector<char> here; ///< of each op that receives: its message is there
   };
   struct Message {
-    const KindOp *op; ///< a send's, then the receive's
-    int lane;         ///< of the sender, then of the receiver
-    int number;       ///< of the send, then of the receiving op
-    int hop = 0;
+    int op;         ///< the send's, then the receive's
+    int lane;       ///< of the sender, then of the receiver
+    int heard = -1; ///< the receiving op; -1: on the sender's half of its way
+    int hop = 0;    ///< of the half
     double tail = 0;
-    bool queued = false; ///< it has waited for its turn on the next link
+  };
+  struct Event {
+    double time;
+    uint64_t order;                        ///< of those at once: the real sender's rank, then the number of the event
+    int message, lane;                     ///< message -1: the lane goes on
+    bool operator<(const Event &o) const { // std::push_heap puts the largest first
+      return time != o.time ? time > o.time : order > o.order;
+    }
   };
 
-  void push(double time, int turn, Event::Kind kind, int index) { events.push({time, turn, number++, kind, index}); }
+  void push(double time, int turn, int message, int lane) {
+    events.push_back({time, uint64_t(turn) << 40 | number++, message, lane});
+    std::push_heap(events.begin(), events.end());
+  }
+  void wait(const Message &message, double time) { // for its turn on the next link
+    int index = int(messages.size());
+    if (unused.empty()) {
+      messages.push_back(message);
+    } else {
+      index = unused.back();
+      unused.pop_back();
+      messages[index] = message;
+    }
+    push(time, message.heard < 0 ? p.lanes[message.lane].rank : p.ops[message.op].target, index, -1);
+  }
 
-  void advance(int index, double time) {
-    Lane &lane = lanes[index];
-    finish = std::max(finish, time);
-    lane.waits = false;
-    while (lane.next < lane.ops->size()) {
-      const KindOp &op = (*lane.ops)[lane.next];
-      if (op.type == KindOp::Send) {
-        ++lane.next;
-        leave({&op, index, lane.sent++}, time);
-        continue;
-      }
-      if (op.type == KindOp::Receive && !lane.here[lane.next]) {
-        lane.waits = true;
-        return;
-      }
-      ++lane.next;
-      if (op.reduces && op.part > 0 && reduction > 0) {
-        double &free = reducerFree[lane.player];
-        free = std::max(free, time) + op.part * buffer / reduction;
-        push(free, lane.rank, Event::Resume, index);
-        return;
-      }
+  void runAhead() {
+    while (!ready.empty()) {
+      int lane = ready.back();
+      ready.pop_back();
+      advance(lane, lanes[lane].now);
     }
   }
 
-  int newMessage(Message message) {
-    if (unused.empty()) {
-      messages.push_back(message);
-      return int(messages.size()) - 1;
+  void advance(int index, double time) {
+    Lane &lane = lanes[index];
+    const KindProgram::Lane &of = p.lanes[index];
+    lane.waits = false;
+    while (lane.next < of.end) {
+      const Op &op = p.ops[lane.next];
+      if (op.type == Op::Send) {
+        leave({lane.next++, index}, time);
+        continue;
+      }
+      if (op.type == Op::Receive) {
+        if (there[lane.next] < 0) {
+          lane.waits = true;
+          lane.now = time;
+          return;
+        }
+        if (there[lane.next] > time) {
+          if (!of.alone) {
+            push(there[lane.next], op.target, -1, index);
+            return;
+          }
+          time = there[lane.next];
+        }
+      }
+      ++lane.next;
+      if (op.reduces && bytes[lane.next - 1] > 0 && reduction > 0) {
+        double &free = reducerFree[of.player];
+        free = std::max(free, time) + bytes[lane.next - 1] / reduction;
+        if (!of.alone) {
+          push(free, of.rank, -1, index);
+          return;
+        }
+        time = free;
+      }
     }
-    int index = unused.back();
-    unused.pop_back();
-    messages[index] = message;
-    return index;
+    finish = std::max(finish, time);
   }
 
   /// The head takes the message's next link.
   double take(Message &message, double time) {
-    int link = message.op->path.links[message.hop++];
-    double start = std::max(time, linkFree[link]), latency = links[link].latency.value;
-    linkFree[link] = start + message.op->part * buffer / links[link].bandwidth.value;
-    message.tail = std::max(message.tail, linkFree[link]) + latency;
-    return start + latency;
-  }
-
-  /// Whether the message's next link, between a rank's device and its NIC or behind them, is that rank's alone, so that it is
-  /// taken in the order of the link before.
-  bool owned(const Message &message) const {
-    bool end = message.hop == 1 || message.hop == message.op->path.count - 1;
-    return end && users[message.op->path.links[message.hop]] != several;
+    const Op &op = p.ops[message.op];
+    double load = message.hop == op.crowded ? bytes[message.op] * op.crowd : bytes[message.op];
+    int slot = op.slots[message.hop++];
+    double start = std::max(time, linkFree[slot]);
+    linkFree[slot] = start + load / bandwidth[slot];
+    message.tail = std::max(message.tail, linkFree[slot]) + latency[slot];
+    return start + latency[slot];
   }
 
   void leave(Message message, double time) {
-    int half = message.op->path.count / 2;
-    while (message.hop < half) {
-      if (message.hop > 0 && !owned(message) && !message.queued) {
-        message.queued = true;
-        push(time, lanes[message.lane].rank, Event::Leaves, newMessage(message));
+    const Op &op = p.ops[message.op];
+    while (message.hop < op.hops) {
+      time = take(message, time);
+      if (message.hop < op.hops && !p.slots[op.slots[message.hop]].inOrder) {
+        wait(message, time);
         return;
       }
-      message.queued = false;
-      time = take(message, time);
     }
     // A receiver may be further from its sender, or nearer, than the one that plays it is from its own target.
-    double mine = latencyOf(message.op->path);
-    for (const KindRank::Listener &listener : (*lanes[message.lane].listeners)[message.number]) {
-      int lane = firstLane[listener.player] + listener.lane;
-      const KindOp &op = (*lanes[lane].ops)[listener.op];
-      double further = latencyOf(op.path) - mine;
-      Message copy{&op, lane, listener.op, op.path.count / 2, message.tail + further};
-      push(time + further, op.target, Event::Arrives, newMessage(copy));
+    double mine = latencyOf(op.way);
+    for (int i = p.heard[op.send]; i < p.heard[op.send + 1]; ++i) {
+      auto [lane, heard] = p.listeners[i];
+      double further = latencyOf(p.ops[heard].way) - mine;
+      Message copy{heard, lane, heard, 0, message.tail + further};
+      if (p.slots[p.ops[heard].slots[0]].inOrder)
+        arrive(copy, time + further);
+      else
+        wait(copy, time + further);
     }
   }
 
   /// Of the first half of a way.
-  double latencyOf(const Topology::Path &path) const {
+  double latencyOf(const Topology::Path &way) const {
     double sum = 0;
-    for (int i = 0; i < path.count / 2; ++i)
-      sum += links[path.links[i]].latency.value;
+    for (int i = 0; i < way.count / 2; ++i)
+      sum += links[way.links[i]].latency.value;
     return sum;
   }
 
-  void arrive(int index, double time) {
-    Message &message = messages[index];
-    do
+  void arrive(Message message, double time) {
+    const Op &op = p.ops[message.op];
+    while (message.hop < op.hops) {
       time = take(message, time);
-    while (message.hop < message.op->path.count && owned(message));
-    if (message.hop < message.op->path.count)
-      push(time, message.op->target, Event::Arrives, index);
+      if (message.hop < op.hops && !p.slots[op.slots[message.hop]].inOrder) {
+        wait(message, time);
+        return;
+      }
+    }
+    time = there[message.heard] = std::max(time, message.tail);
+    Lane &lane = lanes[message.lane];
+    if (!lane.waits || lane.next != message.heard)
+      return;
+    lane.waits = false;
+    if (p.lanes[message.lane].alone)
+      ready.push_back(message.lane);
     else
-      push(std::max(time, message.tail), message.op->target, Event::Delivered, index);
+      push(time, op.target, -1, message.lane);
   }
 
-  void deliver(int index, double time) {
-    Lane &lane = lanes[messages[index].lane];
-    size_t op = messages[index].number;
-    lane.here[op] = 1;
-    unused.push_back(index);
-    if (lane.waits && lane.next == op)
-      advance(messages[index].lane, time);
-  }
-
-  double buffer;
+  const KindProgram &p;
   const std::vector<Topology::Link> &links;
-  double reduction;
+  const double reduction;
   std::vector<Lane> lanes;
-  std::vector<int> firstLane; ///< of a player
+  std::vector<double> there; ///< of each op that receives: when its message is; -1: not yet known
+  std::vector<double> linkFree, reducerFree, latency, bandwidth, bytes;
   std::vector<Message> messages;
-  std::vector<int> unused;
-  std::priority_queue<Event> events;
-  std::vector<double> linkFree, reducerFree;
-  static constexpr int nobody = -1, several = -2;
-  std::vector<int> users; ///< of a link: the player, nobody, or several
+  std::vector<int> unused, ready;
+  std::vector<Event> events;
   uint64_t number = 0;
   double finish = 0;
 };
 
-} // namespace
-
 std::optional<Seconds> KindProgram::play(Bytes operand, const std::vector<Topology::Link> &links,
                                          BytesPerSecond reduction) const {
-  return playSized(double(algorithms::bufferBytes(collective, groupRanks, operand.value)), links, reduction);
-}
-
-std::optional<Seconds> KindProgram::playSized(double buffer, const std::vector<Topology::Link> &links,
-                                              BytesPerSecond reduction) const {
-  return KindPlayer(ranks, buffer, links, reduction).run();
+  double buffer = double(algorithms::bufferBytes(collective, groupRanks, operand.value));
+  return KindPlayer(*this, buffer, links, reduction).run();
 }
 
 } // namespace braid::cost

@@ -5,48 +5,28 @@
 // enough. So a few ranks are played under the link rule (Player.h), on their own links; a message from a rank that is not
 // among them is sent when the rank of its kind sends that message:
 //
-//   ring, 1,024 ranks      rank 0 plays; what rank 1023 sends it in step s leaves when rank 0 sends in step s
-//   binomial tree, 1,024   ranks 0, 512, 768, ..., 1023, one of each height; any other child of one of them sends when
-//                          the one of these with as many children does
+//   Bruck, 1,024 ranks     rank 0 plays; what rank 2^j sends it in step j leaves when rank 0 sends in step j
+//   binomial tree, 1,024   ranks 0, 512, 768, ..., 1023, one of each height; any other child of one of them sends when the
+//                          one of these with as many children does
 //
-// Who is of whose kind:
+// Who is of whose kind, by algorithm:
 //
-//   symmetric   programs are turned into one another by a cyclic shift, by an exclusive or, or by a shift of hosts and one of the
-//               members of all hosts (checked on samples). Machines of equal hosts and leaves are symmetric under shifts by
-//               whole leaves; so one leaf's ranks play, on one switch one rank. The time is exact.
-//   by shape    as many steps of the same kinds in the same order (trees, masters and workers, folded pairs); exact where ranks of
-//               one shape have the same times, near it elsewhere
+//   SymmetricKinds   programs are turned into one another by a cyclic shift, by an exclusive or, or by a shift of hosts and one of
+//                    the members of all hosts (checked on samples)
+//   TreeKinds        as many steps of the same kinds in the same order: trees, masters and workers, trees of hosts
+//   DoublingKinds    exchanges by doubling on other than powers of two: who waits for a folded pair, and since when
+//   DoubleTreeKinds  the same places in both trees
+//
+// The first is exact where the group is whole leaves (or hosts under one leaf) of a symmetric machine, an estimate where the last one
+// is cut. Of the others, test/bars/cost/closed_forms says how near they are.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_PRICING_KINDS_H
 #define BRAID_COST_MODELS_PRICING_KINDS_H
 
 #include "braid/cost_models/Price.h"
 #include "braid/cost_models/Topology.h"
-#include <functional>
 
 namespace braid::cost {
-
-/// What one program of the ranks that play asks for: a message out, a message in, or an addition.
-struct KindOp {
-  enum Type : int { Send, Receive, Combine } type = Send;
-  double part = 0; ///< of the buffer
-  bool reduces = false;
-  int target = 0; ///< rank, of a send
-  // Of a receive: who plays the sender, and which of its sends it is.
-  int player = -1;
-  int lane = 0, index = 0;
-  Topology::Path path; ///< of a send: this rank's; of a receive: the real sender's
-};
-
-struct KindRank {
-  /// A receive that a send is heard by.
-  struct Listener {
-    int player, lane, op;
-  };
-  int rank = 0;
-  std::vector<std::vector<std::vector<Listener>>> listeners; ///< by channel and send
-  std::vector<std::vector<KindOp>> lanes;                    ///< by channel
-};
 
 class KindProgram {
 public:
@@ -54,22 +34,61 @@ public:
   static std::unique_ptr<KindProgram> make(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
                                            const algorithms::StepOptions &options, const Topology &topology, int first);
 
+  /// All ranks play.
+  static std::unique_ptr<KindProgram> everyone(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
+                                               const algorithms::StepOptions &options, const Topology &topology,
+                                               int first);
+
   /// `links`: of the topology, with changes or without. Empty: the ranks wait for each other (a kind was taken for another).
   std::optional<Seconds> play(Bytes operand, const std::vector<Topology::Link> &links, BytesPerSecond reduction) const;
 
-  /// Of a buffer that need not be whole bytes.
-  std::optional<Seconds> playSized(double buffer, const std::vector<Topology::Link> &links,
-                                   BytesPerSecond reduction) const;
-
-  int players() const { return int(ranks.size()); }
+  int players() const { return playing; }
+  bool exact() const { return !near; }
   int64_t messages() const; ///< sent by those who play
-  std::string how;          ///< "one rank of each of 4 kinds"
+  std::string how() const;  ///< "one rank of each of 4 kinds"
 
 private:
-  CollectiveKind collective = CollectiveKind::AllReduce;
-  int groupRanks = 0;
-  std::vector<KindRank> ranks;
   friend class KindMaker;
+  friend class KindPlayer;
+
+  /// What a program of the ranks that play asks for: a message out, a message in, or an addition.
+  struct Op {
+    enum Type : char { Send, Receive, Combine } type = Send;
+    bool reduces = false;
+    char hops =
+        0; ///< of the half of the way that is the player's: a sender's up to where it is highest, a receiver's from there
+    int slots[4] = {};  ///< these links
+    double count = 0;   ///< chunks
+    int crowd = 0;      ///< messages that the spine's link among these has at once; 0: not counted
+    char crowded = -1;  ///< which of them that is
+    int target = 0;     ///< rank: of a send, whom it is for; of a receive, who really sends it
+    int send = -1;      ///< of a send: its number among all sends
+    Topology::Path way; ///< the whole
+  };
+  struct Lane {
+    int player, rank;
+    int first, end;     ///< its ops
+    bool alone = false; ///< the rank has no other lane
+  };
+  /// A receive that hears a send.
+  struct Listener {
+    int lane, op;
+  };
+  struct Slot {
+    int link;
+    /// All who take it come in one order over the same link before, so that they take it in the order in which they were sent.
+    bool inOrder = true;
+    int player = -1, before = -1;
+  };
+
+  CollectiveKind collective = CollectiveKind::AllReduce;
+  int groupRanks = 0, playing = 0, chunks = 1;
+  bool near = false;
+  std::vector<Op> ops;
+  std::vector<Lane> lanes;
+  std::vector<Slot> slots; ///< links that somebody uses who plays
+  std::vector<int> heard;  ///< by send: its first listener; and one past the last
+  std::vector<Listener> listeners;
 };
 
 } // namespace braid::cost

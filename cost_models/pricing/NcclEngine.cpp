@@ -20,13 +20,15 @@ void addUplinks(Candidate &c, const UplinkFlows &flows, const Cluster &cluster) 
   c.flows = flows.total;
   c.flowsPerLeaf = flows.perLeaf;
   c.streamsPerNic *= flows.streams;
-  double crowd = double(flows.perLeaf) / uplinksPerLeaf(cluster);
-  if (crowd > 1) {
-    addTerm(
-        c, &Candidate::wire, "crowded uplinks", c.wire * (crowd - 1),
-        text("%d flows of line rate leave a leaf switch that has %d uplinks", flows.perLeaf, uplinksPerLeaf(cluster)));
-    sumUp(c);
-  }
+  int leafLinks = uplinksPerLeaf(cluster), coreLinks = coreLinksPerPod(cluster);
+  double leaf = double(flows.perLeaf) / leafLinks, pod = coreLinks ? double(flows.perPod) / coreLinks : 0;
+  if (leaf > 1 && leaf >= pod)
+    addTerm(c, &Candidate::wire, "crowded uplinks", c.wire * (leaf - 1),
+            text("%d flows of line rate leave a leaf switch that has %d uplinks", flows.perLeaf, leafLinks));
+  else if (pod > 1)
+    addTerm(c, &Candidate::wire, "crowded cores", c.wire * (pod - 1),
+            text("%d flows of line rate leave a pod that has %d links to core switches", flows.perPod, coreLinks));
+  sumUp(c);
 }
 
 namespace {

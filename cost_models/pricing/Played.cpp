@@ -53,8 +53,11 @@ PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, Colle
       }
     }
     longestChain = std::max(longestChain, algorithm.steps(kind, n, settings));
-    for (int i = 0; i < int(group.size()); ++i)
+    for (int i = 0; i < int(group.size()); ++i) {
       programs[group[i]] = {&group, algorithm.program(kind, n, i, settings), i >= n, i * count + number, i};
+      if (i < n && !topology.cluster().groups.empty()) // kinds differ: each works at its own pace
+        programs[group[i]].reduction = topology.cluster().kindOf(placement.deviceOf[group[i]]).reduction;
+    }
   }
 }
 

@@ -23,6 +23,13 @@ Topology::Path PlayedNetwork::path(int from, int to) const {
   return found->second;
 }
 
+std::vector<Topology::Path> PlayedNetwork::paths(int from, int to) const {
+  int ranks = int(deviceOf.size());
+  if (deals() && from < ranks && to < ranks)
+    return topology.ways(deviceOf[from], deviceOf[to]);
+  return {path(from, to)};
+}
+
 using algorithms::Action;
 using algorithms::Step;
 
@@ -38,14 +45,17 @@ struct Lane {
   int waitsFor = -1; ///< rank
 };
 
+/// A message, or one part of one that is dealt over several paths; `whole` is the first part.
 struct Message {
   Topology::Path path;
+  int whole = 0, partsLeft = 1;
   int hop = 0;
   int source = 0;
   int targetLane = 0;
   double bytes = 0;
   double excess = 0;
-  double tail = 0; ///< earliest time the tail can be at the end of the links so far
+  double tail = 0;   ///< earliest time the tail can be at the end of the links so far
+  double latest = 0; ///< of the parts
 };
 
 struct Event {
@@ -178,9 +188,10 @@ private:
         if (lane.steps[lane.next + i]->action != Action::Receive)
           reduced += bytesOf(lane, *lane.steps[lane.next + i]);
       lane.next += length;
-      if (reduced > 0 && options.reduction.value > 0 && !ranks[lane.rank].isSwitch) {
+      double rate = ranks[lane.rank].reduction.value > 0 ? ranks[lane.rank].reduction.value : options.reduction.value;
+      if (reduced > 0 && rate > 0 && !ranks[lane.rank].isSwitch) {
         double &free = reducerFree[lane.rank];
-        free = std::max(free, time) + reduced / options.reduction.value;
+        free = std::max(free, time) + reduced / rate;
         push(free, lane.rank, Event::Resume, index);
         return;
       }
@@ -190,30 +201,56 @@ private:
   void send(Lane &lane, size_t length, int peer, double time) {
     Message message;
     message.source = lane.rank;
-    message.path = network.path(lane.rank, peer);
     message.targetLane = peer * channels + lane.channel;
     message.bytes = bytesOf(lane, length);
     if (options.excess)
       message.excess = options.excess(lane.rank, peer, uint64_t(lane.channel) << 32 | lane.sent).value;
     ++lane.sent;
-    int index;
+    if (!network.deals()) {
+      message.path = network.path(lane.rank, peer);
+      depart(message, time, -1);
+      return;
+    }
+    std::vector<Topology::Path> paths = network.paths(lane.rank, peer);
+    message.partsLeft = int(paths.size());
+    message.bytes /= double(paths.size());
+    int whole = -1;
+    for (const Topology::Path &path : paths) {
+      message.path = path;
+      int part = depart(message, time, whole);
+      whole = whole < 0 ? part : whole;
+    }
+  }
+
+  /// `whole`: the first part of its message, or -1 for this one.
+  int depart(const Message &message, double time, int whole) {
+    int index = int(messages.size());
     if (unused.empty()) {
-      index = int(messages.size());
       messages.push_back(message);
     } else {
       index = unused.back();
       unused.pop_back();
       messages[index] = message;
     }
-    push(time, lane.rank, Event::Arrival, index);
+    messages[index].whole = whole < 0 ? index : whole;
+    push(time, message.source, Event::Arrival, index);
+    return index;
   }
 
   void enterLink(int index, double time) {
     Message &message = messages[index];
     if (message.hop == message.path.count) { // the head is at the target; the tail may still be on the way
-      Inbox &box = inbox(message.targetLane, message.source);
-      box.last = std::max({time, message.tail + message.excess, box.last}); // messages of a pair do not overtake
-      push(box.last, message.source, Event::Delivery, index);
+      Message &whole = messages[message.whole];
+      whole.latest = std::max({whole.latest, time, message.tail + message.excess});
+      int first = message.whole;
+      bool complete = --whole.partsLeft == 0;
+      if (index != first)
+        unused.push_back(index);
+      if (!complete)
+        return;
+      Inbox &box = inbox(whole.targetLane, whole.source);
+      box.last = std::max(whole.latest, box.last); // messages of a pair do not overtake
+      push(box.last, whole.source, Event::Delivery, first);
       return;
     }
     int link = message.path.links[message.hop++];

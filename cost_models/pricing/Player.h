@@ -32,6 +32,10 @@ struct PlayedNetwork {
   std::vector<int> helpers; ///< vertices of the ranks beside the job: switches that reduce
 
   Topology::Path path(int from, int to) const;
+  /// Those of the equal parts of a message.
+  std::vector<Topology::Path> paths(int from, int to) const;
+  /// Whether messages may have several parts.
+  bool deals() const { return !route && topology.dealsMessages(); }
 
 private:
   mutable std::map<std::pair<int, int>, Topology::Path> ways; ///< to and from helpers, found once
@@ -42,9 +46,10 @@ struct PlayedRank {
   const std::vector<int> *group = nullptr; ///< index in the group -> rank
   algorithms::StepProgram program;
   bool isSwitch = false; ///< it reduces as fast as its links are
-  int turn =
-      0; ///< who is first of those that arrive at once: the place in the group, not the name, so that names don't matter
-  int place = 0; ///< in the group
+  /// Who is first of those that arrive at once: the place in the group, not the name, so that names don't matter.
+  int turn = 0;
+  int place = 0;               ///< in the group
+  BytesPerSecond reduction{0}; ///< of its kind of device; 0: as PlayOptions says
 };
 
 struct PlayOptions {

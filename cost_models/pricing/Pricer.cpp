@@ -93,14 +93,12 @@ void Pricer::State::addCopies(Candidate &c, const CollectiveSpec &spec) const {
     out = in * n;
   else if (spec.kind == CollectiveKind::ReduceScatter)
     out = in / n;
-  const Device &device = cluster.device;
-  double rate = device.memoryBandwidth.value * device.memoryEfficiency;
-  Seconds time = Seconds{2 * (in + out) / rate} + device.launch * 2;
+  Members members = membersOf(*spec.groups, cluster, placement);
+  Seconds time = Seconds{2 * (in + out) / members.memory.value} + members.launch * 2;
   addTerm(c, &Candidate::fixed, "pack and unpack", time,
-          text("2 x (%s in + %s out) at %s x %g, and 2 launches of %s: %d tensors as one buffer",
+          text("2 x (%s in + %s out) at the %s that kernels reach, and 2 launches of %s: %d tensors as one buffer",
                toString(Bytes{int64_t(in)}).c_str(), toString(Bytes{int64_t(out)}).c_str(),
-               toString(device.memoryBandwidth).c_str(), device.memoryEfficiency, toString(device.launch).c_str(),
-               spec.tensors));
+               toString(members.memory).c_str(), toString(members.launch).c_str(), spec.tensors));
   sumUp(c);
 }
 

@@ -2,7 +2,10 @@ set(BRAID_PRICING_SOURCES
   pricing/BraidEngine.cpp
   pricing/CalibratedMessages.cpp
   pricing/CalibratedNccl.cpp
+  pricing/Chains.cpp
   pricing/ClosedForms.cpp
+  pricing/DoubleTreeKinds.cpp
+  pricing/DoublingKinds.cpp
   pricing/GroupShape.cpp
   pricing/KindPlayer.cpp
   pricing/Kinds.cpp
@@ -15,4 +18,7 @@ set(BRAID_PRICING_SOURCES
   pricing/Played.cpp
   pricing/Player.cpp
   pricing/Pricer.cpp
-  pricing/Terms.cpp)
+  pricing/Rings.cpp
+  pricing/SymmetricKinds.cpp
+  pricing/Terms.cpp
+  pricing/TreeKinds.cpp)

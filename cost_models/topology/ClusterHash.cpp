@@ -36,6 +36,8 @@ void addProfile(Canonical &out, const std::string &prefix, const FabricProfile &
   out.add(prefix + "rebase", p.latencyRebaseSigma);
   out.add(prefix + "uplinks", p.collisionUplinks);
   out.add(prefix + "flows", p.collisionFlowsPerNic);
+  if (p.adaptiveRouting)
+    out.add(prefix + "adaptive", 1);
   out.add(prefix + "spike", p.spikeProbability);
   out.add(prefix + "spike_minimum", p.spikeMinimum.value);
   out.add(prefix + "spike_index", p.spikeIndex);

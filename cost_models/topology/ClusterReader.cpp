@@ -122,7 +122,8 @@ static bool onOrOff(YamlSection &section, const char *key, bool otherwise) {
 static void readNicKnobs(YamlSection &section, FabricProfile &p) {
   int queuePairs = section.has("queue_pairs") ? section.whole("queue_pairs", 1, 1 << 10, true) : 1;
   p.collisionFlowsPerNic = onOrOff(section, "distinct_source_ports", true) ? queuePairs : 1;
-  if (onOrOff(section, "adaptive_routing", false))
+  p.adaptiveRouting = onOrOff(section, "adaptive_routing", false);
+  if (p.adaptiveRouting)
     p.collisionUplinks = 0;
 }
 

@@ -67,11 +67,19 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
       hosts.push_back(cluster.hosts + int(i));
     }
   }
+  /// One number, or where hosts differ one for each rank.
+  auto byRank = [&](double (*of)(const Device &)) {
+    if (cluster.groups.empty())
+      return number(of(cluster.device));
+    return list(devices, [&](int device) {
+      return number(of(device < cluster.ranks() ? cluster.kindOf(device) : cluster.device));
+    });
+  };
   std::string out = "{\"format\": \"braid-fabric 1\",\n \"cluster\": " + quoted(cluster.name) +
                     ",\n \"hash\": " + quoted(cluster.hash) + ",\n \"ranks\": " + std::to_string(devices.size()) +
                     ",\n \"devices\": " + list(devices, integer) + ",\n \"hosts\": " + list(hosts, integer) +
-                    ",\n \"launch_s\": " + number(cluster.device.launch.value) +
-                    ",\n \"reduction_bytes_per_s\": " + number(cluster.device.reduction.value) +
+                    ",\n \"launch_s\": " + byRank([](const Device &d) { return d.launch.value; }) +
+                    ",\n \"reduction_bytes_per_s\": " + byRank([](const Device &d) { return d.reduction.value; }) +
                     ",\n \"noise\": {\n  \"intra\": " + noise(cluster.intra.profile) +
                     ",\n  \"inter\": " + noise(cluster.inter.profile) + "},\n";
   out += " \"links\": " + list(topology->links(), [&](const Topology::Link &link) {
@@ -91,9 +99,11 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
   for (size_t source = 0; source < devices.size(); ++source)
     for (size_t target = 0; target < devices.size(); ++target) {
       bool between = source < ranks && target < ranks;
-      Topology::Path path = between ? topology->path(devices[source], devices[target])
-                                    : wayBetween(*topology, vertex(source), vertex(target));
-      out += (out.back() == '[' ? "" : ", ") + list(path, integer);
+      std::vector<Topology::Path> ways =
+          between ? topology->ways(devices[source], devices[target])
+                  : std::vector<Topology::Path>{wayBetween(*topology, vertex(source), vertex(target))};
+      auto links = [&](const Topology::Path &way) { return list(way, integer); };
+      out += (target + source == 0 ? "" : ", ") + (ways.size() == 1 ? links(ways[0]) : list(ways, links));
     }
   return out + "]}\n";
 }

@@ -99,6 +99,28 @@ Topology::Path Topology::path(int from, int to, uint64_t flow) const {
   return s.pathBy(s.way(s.devices[from].nic + own, s.devices[to].nic + own, flow), from, to, own);
 }
 
+bool Topology::dealsMessages() const {
+  const Cluster &c = state->cluster;
+  const FabricProfile &nics = c.inter.profile;
+  return (c.routing != Routing::Static || c.planes > 1) && (nics.collisionFlowsPerNic > 1 || nics.adaptiveRouting);
+}
+
+std::vector<Topology::Path> Topology::ways(int from, int to) const {
+  const Cluster &c = state->cluster;
+  if (!dealsMessages() || state->devices[from].host == state->devices[to].host)
+    return {path(from, to)};
+  std::vector<Path> all;
+  if (c.routing != Routing::Static && c.inter.profile.adaptiveRouting) {
+    all = pathSet(from, to); // each NIC begins with another one
+    std::rotate(all.begin(), all.begin() + state->nics[state->devices[from].nic].under % int(all.size()), all.end());
+    return all;
+  }
+  int flows = c.inter.profile.adaptiveRouting ? c.planes : c.inter.profile.collisionFlowsPerNic;
+  for (int flow = 0; flow < flows; ++flow)
+    all.push_back(path(from, to, uint64_t(flow)));
+  return all;
+}
+
 std::vector<Topology::Path> Topology::pathSet(int from, int to) const {
   const State &s = *state;
   if (from == to || s.devices[from].host == s.devices[to].host)

@@ -101,6 +101,42 @@ TEST_CASE("the runtime's collectives take what the player says, and a launch", "
     }
 }
 
+TEST_CASE("the emulated fabric deals messages over flows and adds at each device's rate as prices do",
+          "[emulated][runtime]") {
+  VirtualClock virtualClock;
+  Cluster hashed = quietCluster(8, 1);
+  hashed.topology = "fat_tree";
+  hashed.hostsPerLeaf = 4;
+  hashed.routing = Routing::Hash;
+  hashed.inter.profile.collisionFlowsPerNic = 4;
+  Cluster adaptive = hashed;
+  adaptive.inter.profile.adaptiveRouting = true;
+  Cluster mixed = quietCluster(4, 1);
+  for (double rate : {1e12, 1e11}) {
+    HostGroup group;
+    group.hosts = 2;
+    group.devicesPerHost = group.nicsPerHost = 1;
+    group.device = mixed.device;
+    group.device.reduction = {rate};
+    mixed.groups.push_back(group);
+  }
+  mixed.device.reduction = {1e11};
+  Cluster tiers = quietCluster(8, 1);
+  tiers.topology = "three_tier";
+  tiers.hostsPerLeaf = 2;
+  tiers.leavesPerPod = 2;
+  for (const Cluster &cluster : {hashed, adaptive, mixed, tiers}) {
+    int ranks = cluster.ranks();
+    size_t count = 2520 * 16;
+    auto played = playStepPrograms(*algorithms::find("ring"),
+                                   specOf(CollectiveKind::AllReduce, int64_t(count * sizeof(float)), groupsOf(ranks)),
+                                   {}, cluster, packed(cluster));
+    REQUIRE(played);
+    for (double time : emulated(cluster, "emulated+shm", "ring", 1, count, 2))
+      CHECK(time == Approx(cluster.device.launch.value + played->value).epsilon(1e-9).margin(0));
+  }
+}
+
 TEST_CASE("the runtime over an inner transport of sockets takes the same virtual time", "[emulated][runtime]") {
   VirtualClock virtualClock;
   Cluster cluster = quietCluster(4, 1);

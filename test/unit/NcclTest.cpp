@@ -185,3 +185,20 @@ TEST_CASE("MareNostrum 5: ring or tree chosen right, with one number fitted", "[
   CHECK(worst <= 1.19);
   CHECK(errors[errors.size() / 2] <= 0.20);
 }
+
+TEST_CASE("an oversubscribed third tier costs NCCL what it does to its flows", "[nccl]") {
+  Cluster c = quietCluster(16, 1);
+  c.topology = "three_tier";
+  c.hostsPerLeaf = 2;
+  c.leavesPerPod = 4;
+  auto time = [&](CollectiveKind kind, double oversubscription) {
+    c.coreOversubscription = oversubscription;
+    Pricer pricer(c, packed(c), Engine::Nccl, BucketForm::GroupCall);
+    const Candidate &best = pricer.candidates(specOf(kind, 1 << 28, groupsOf(16))).front();
+    return best.wire.value;
+  };
+  // Two links up a leaf, two spines a pod; four cores a spine, or one.
+  CHECK(time(CollectiveKind::AllReduce, 4) == Approx(time(CollectiveKind::AllReduce, 1))); // one flow leaves each pod
+  // 8 / 15 of what 8 hosts send does: five flows over two links.
+  CHECK(time(CollectiveKind::AllToAll, 4) == Approx(2.5 * time(CollectiveKind::AllToAll, 1)));
+}

@@ -201,3 +201,95 @@ TEST_CASE("a ring of 128 ranks is played in milliseconds", "[played]") {
   played("ring", CollectiveKind::AllReduce, 1 << 24, cluster);
   CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 0.5); // about 30 ms
 }
+
+/// One host of two fast devices, one of two that add at a tenth of their rate and are launched later.
+static Cluster mixedCluster() {
+  Cluster c = quietCluster(2, 2);
+  Device slow = c.device;
+  slow.reduction = {1e11};
+  slow.launch = microseconds(8);
+  for (const Device &device : {c.device, slow}) {
+    HostGroup group;
+    group.hosts = 1;
+    group.devicesPerHost = group.nicsPerHost = 2;
+    group.device = device;
+    c.groups.push_back(group);
+  }
+  c.device = slow; // what each of them reaches
+  return c;
+}
+
+TEST_CASE("a group of one kind is priced by that kind, a mixed one by its slowest member", "[played]") {
+  Cluster mixed = mixedCluster();
+  auto price = [](const Cluster &cluster, std::vector<int> group) {
+    auto groups = std::make_shared<RankGroups>();
+    groups->groups = {std::move(group)};
+    Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
+    return candidateOf(pricer, specOf(CollectiveKind::AllReduce, 1 << 24, groups), "ring").time.value;
+  };
+  Cluster fast = mixed, slow = mixed;
+  fast.groups.clear();
+  fast.device = mixed.groups[0].device;
+  slow.groups.clear();
+  CHECK(price(mixed, {0, 1}) == Approx(price(fast, {0, 1})));
+  CHECK(price(mixed, {2, 3}) == Approx(price(slow, {2, 3})));
+  CHECK(price(mixed, {0, 1}) < price(mixed, {2, 3}));
+  CHECK(price(mixed, {0, 1, 2, 3}) > price(fast, {0, 1, 2, 3}));
+  CHECK(price(mixed, {0, 1, 2, 3}) <= price(slow, {0, 1, 2, 3}) * (1 + 1e-9));
+}
+
+TEST_CASE("a slow member counts only in the steps in which it works", "[played]") {
+  // Reduce to rank 0 of the fast host: its partner adds nothing in a tree of two.
+  Cluster mixed = mixedCluster(), fast = mixed;
+  fast.groups.clear();
+  fast.device = mixed.groups[0].device;
+  auto groups = std::make_shared<RankGroups>();
+  groups->groups = {{0, 2}};
+  auto time = [&](const Cluster &cluster) {
+    return playStepPrograms(*alg::find("binomial_tree"), specOf(CollectiveKind::Reduce, 1 << 24, groups), {}, cluster,
+                            packed(cluster))
+        ->value;
+  };
+  CHECK(time(mixed) == Approx(time(fast)));
+}
+
+TEST_CASE("queue pairs with source ports of their own are flows of their own, parts of a message", "[played]") {
+  Cluster cluster = quietCluster(2, 1);
+  cluster.topology = "single_switch";
+  cluster.hostLink.bandwidth = {1e18};
+  cluster.planes = 2; // a NIC's port on each has half its bandwidth
+  auto pair = std::make_shared<RankGroups>();
+  pair->pairs = {{0, 1}};
+  auto time = [&](int queuePairs, bool adaptive) {
+    cluster.inter.profile.collisionFlowsPerNic = queuePairs;
+    cluster.inter.profile.adaptiveRouting = adaptive;
+    return playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 50000, pair), {}, cluster,
+                            packed(cluster))
+        ->value;
+  };
+  CHECK(time(1, false) == Approx(1.3e-6 + 2e-6)); // one plane
+  CHECK(time(2, false) == Approx(1.3e-6 + 1e-6)); // half on each
+  CHECK(time(4, false) == Approx(1.3e-6 + 1e-6));
+  CHECK(time(1, true) == Approx(1.3e-6 + 1e-6));
+}
+
+TEST_CASE("more flows even out what a hash puts on one uplink", "[played]") {
+  Cluster cluster = quietCluster(16, 1);
+  cluster.topology = "fat_tree";
+  cluster.hostsPerLeaf = 8;
+  cluster.routing = Routing::Hash;
+  auto pairs = std::make_shared<RankGroups>();
+  for (int rank = 0; rank < 8; ++rank)
+    pairs->pairs.push_back({rank, rank + 8});
+  auto time = [&](int queuePairs, bool adaptive) {
+    cluster.inter.profile.collisionFlowsPerNic = queuePairs;
+    cluster.inter.profile.adaptiveRouting = adaptive;
+    return playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 1 << 24, pairs), {}, cluster,
+                            packed(cluster))
+        ->value;
+  };
+  double alone = 1.3e-6 + (1 << 24) / 50e9;
+  CHECK(time(1, false) > 1.9 * alone);
+  CHECK(time(64, false) < 1.5 * alone);
+  CHECK(time(1, true) == Approx(alone).epsilon(0.01));
+}

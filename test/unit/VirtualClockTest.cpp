@@ -88,11 +88,12 @@ std::vector<Case> casesFor(int ranks, int groups = 1, bool strided = false) {
 EmulatedProfile withoutContention(const EmulatedProfile &profile) {
   EmulatedProfile free = profile;
   free.links.clear();
-  for (std::vector<int> &path : free.paths)
-    for (int &link : path) {
-      free.links.push_back(profile.links[size_t(link)]);
-      link = int(free.links.size()) - 1;
-    }
+  for (std::vector<std::vector<int>> &ways : free.ways)
+    for (std::vector<int> &path : ways)
+      for (int &link : path) {
+        free.links.push_back(profile.links[size_t(link)]);
+        link = int(free.links.size()) - 1;
+      }
   return free;
 }
 

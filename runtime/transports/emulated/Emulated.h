@@ -79,7 +79,7 @@ private:
   double now() override { return emulation->now(); }
   void sleepUntil(double time) override;
   void wakeAt(double time) override { emulation->wakeAt(rank, time); }
-  double launched() override { return emulation->now() + emulation->profile.launch; }
+  double launched() override { return emulation->now() + emulation->profile.launch[size_t(rank)]; }
   double reduced(size_t bytes) override { return emulation->reduced(rank, double(bytes)); }
   void align() override;
   void stepOut() override { emulation->leave(rank); }

@@ -186,12 +186,13 @@ LaneState *Emulation::lane(int source, int target, int communicator, int number,
 bool Emulation::send(const Departure &d) {
   Locked lock(*this);
   int source = d.lane->source, target = d.lane->target;
-  const std::vector<int> &path = profile.path(source, target);
-  int parts = 1, uplinks = 0;
-  for (int link : path)
+  const std::vector<std::vector<int>> &ways = profile.waysOf(source, target);
+  int parts = int(ways.size()), uplinks = 0;
+  for (int link : ways[0])
     if (profile.links[link].spine >= 0) { // flows are hashed over the uplinks, as the job's draw says
       uplinks = profile.noise[int(LinkClass::Inter)].collisionUplinks;
-      parts = uplinks > 0 ? std::max(1, profile.noise[int(LinkClass::Inter)].collisionFlowsPerNic) : 1;
+      if (uplinks > 0)
+        parts = std::max(1, profile.noise[int(LinkClass::Inter)].collisionFlowsPerNic);
       break;
     }
   if (header->queued + parts > capacity / 2)
@@ -208,6 +209,7 @@ bool Emulation::send(const Departure &d) {
       return false;
     Flight &f = flights[index];
     f = Flight();
+    const std::vector<int> &path = ways[size_t(part) % ways.size()];
     f.hops = int32_t(path.size());
     std::copy(path.begin(), path.end(), f.links);
     if (uplinks > 0) {
@@ -427,10 +429,11 @@ void Emulation::wakeAt(int number, double time) {
 
 double Emulation::reduced(int number, double bytes) {
   double time = now();
-  if (profile.reduction <= 0)
+  double rate = profile.reduction[size_t(number)];
+  if (rate <= 0)
     return time;
   double &free = ranks[number].reducerFree; // only this rank's own thread asks
-  free = std::max(free, time) + bytes / profile.reduction;
+  free = std::max(free, time) + bytes / rate;
   return free;
 }
 

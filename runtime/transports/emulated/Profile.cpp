@@ -1,10 +1,11 @@
 //===- Profile.cpp - reading a fabric's profile -----------------------------------------------------------------===//
 //
 //   {"format": "braid-fabric 1", "cluster": "...", "ranks": 8, "devices": [...], "hosts": [...],
-//    "launch_s": 5e-6, "reduction_bytes_per_s": 8.9e11,
+//    "launch_s": 5e-6, "reduction_bytes_per_s": 8.9e11,                   or a list, one number for each rank
 //    "noise": {"intra": {"bulk_mean": ...}, "inter": {...}},              the names of the cluster file, times in seconds
 //    "links": [[bytes per second, latency in seconds, 0 intra or 1 inter, spine or -1], ...],
-//    "paths": [[link, link, ...], ...]}                                   source * ranks + target
+//    "paths": [[link, link, ...], ...]}                                   source * ranks + target; or a list of several
+//                                                                         paths, which carry equal parts of a message
 //===------------------------------------------------------------------------------------------------------------===//
 #include "transports/emulated/Profile.h"
 #include "transports/emulated/Json.h"
@@ -46,6 +47,27 @@ static draws::Noise noiseOf(const Json &json) {
   return noise;
 }
 
+/// One number for all ranks, or one for each.
+static std::vector<double> byRank(const Json &json, int ranks) {
+  std::vector<double> all;
+  for (const Json &one : json.items())
+    all.push_back(one.number());
+  return json.kind() == Json::Array ? all : std::vector<double>(size_t(ranks), json.number());
+}
+
+/// The links of one path; an error, or an empty string.
+static std::string readPath(const Json &json, size_t links, std::vector<int> &path) {
+  if (json.size() > EmulatedProfile::longestPath)
+    return "paths: expected at most " + std::to_string(EmulatedProfile::longestPath) + " links each, got " +
+           std::to_string(json.size());
+  for (const Json &link : json.items()) {
+    if (!(link.number(-1) >= 0 && link.number() < double(links)))
+      return "paths: expected links below " + std::to_string(links);
+    path.push_back(int(link.number()));
+  }
+  return "";
+}
+
 static std::string fill(const Json &json, EmulatedProfile &p) {
   if (json["format"].text() != "braid-fabric 1")
     return "format: expected \"braid-fabric 1\", got \"" + json["format"].text() + "\"";
@@ -57,8 +79,8 @@ static std::string fill(const Json &json, EmulatedProfile &p) {
     p.device.push_back(int(device.number()));
   for (const Json &host : json["hosts"].items())
     p.host.push_back(int(host.number()));
-  p.launch = json["launch_s"].number();
-  p.reduction = json["reduction_bytes_per_s"].number();
+  p.launch = byRank(json["launch_s"], p.ranks);
+  p.reduction = byRank(json["reduction_bytes_per_s"], p.ranks);
   p.noise[int(LinkClass::Intra)] = noiseOf(json["noise"]["intra"]);
   p.noise[int(LinkClass::Inter)] = noiseOf(json["noise"]["inter"]);
   for (const Json &link : json["links"].items()) {
@@ -74,18 +96,18 @@ static std::string fill(const Json &json, EmulatedProfile &p) {
     p.links.push_back(l);
   }
   for (const Json &path : json["paths"].items()) {
-    p.paths.emplace_back();
-    if (path.size() > EmulatedProfile::longestPath)
-      return "paths: expected at most 6 links each, got " + std::to_string(path.size());
-    for (const Json &link : path.items()) {
-      if (!(link.number(-1) >= 0 && link.number() < double(p.links.size())))
-        return "paths: expected links below " + std::to_string(p.links.size());
-      p.paths.back().push_back(int(link.number()));
-    }
+    bool several = path.size() > 0 && path[0].kind() == Json::Array;
+    p.ways.emplace_back(several ? path.size() : 1);
+    for (size_t way = 0; way < p.ways.back().size(); ++way)
+      if (std::string error = readPath(several ? path[int(way)] : path, p.links.size(), p.ways.back()[way]);
+          !error.empty())
+        return error;
   }
   size_t ranks = size_t(p.ranks);
-  if (p.device.size() != ranks || p.host.size() != ranks || p.paths.size() != ranks * ranks)
-    return "expected a device, a host and a path to each rank for each of " + std::to_string(p.ranks) + " ranks";
+  if (p.device.size() != ranks || p.host.size() != ranks || p.ways.size() != ranks * ranks ||
+      p.launch.size() != ranks || p.reduction.size() != ranks)
+    return "expected a device, a host, a launch, a reduction and a path to each rank for each of " +
+           std::to_string(p.ranks) + " ranks";
   return "";
 }
 

@@ -23,18 +23,23 @@ struct EmulatedLink {
 };
 
 struct EmulatedProfile {
-  static constexpr int longestPath = 6;
+  static constexpr int longestPath = 8;
   std::string cluster; ///< name
   int ranks = 0;
-  std::vector<int> device; ///< of a rank; a place of draws
-  std::vector<int> host;   ///< of a rank
-  double launch = 0;       ///< seconds that launching an operation takes
-  double reduction = 0;    ///< bytes of one operand per second; 0: reductions take no time
-  draws::Noise noise[2];   ///< of each class of links
+  std::vector<int> device;       ///< of a rank; a place of draws
+  std::vector<int> host;         ///< of a rank
+  std::vector<double> launch;    ///< of a rank: seconds that launching an operation takes
+  std::vector<double> reduction; ///< of a rank: bytes of one operand per second; 0: reductions take no time
+  draws::Noise noise[2];         ///< of each class of links
   std::vector<EmulatedLink> links;
-  std::vector<std::vector<int>> paths; ///< source * ranks + target -> links in order
+  /// source * ranks + target -> the paths over which a message is dealt in equal parts, each its links in order.
+  std::vector<std::vector<std::vector<int>>> ways;
 
-  const std::vector<int> &path(int source, int target) const { return paths[size_t(source) * ranks + target]; }
+  const std::vector<std::vector<int>> &waysOf(int source, int target) const {
+    return ways[size_t(source) * ranks + target];
+  }
+  /// The first of them.
+  const std::vector<int> &path(int source, int target) const { return waysOf(source, target)[0]; }
   bool crossesHosts(int source, int target) const { return host[source] != host[target]; }
   /// Latency of a message without noise: the sum over its links.
   double latency(int source, int target) const;

@@ -19,31 +19,64 @@ static Cluster oneSwitch(int hosts, int perHost) {
   return cluster;
 }
 
+/// What `ranks` ranks of a collective are on.
+struct Machine {
+  const char *name;
+  int perHost, hostsPerLeaf; ///< 0: one switch
+};
+static const Machine machines[] = {{"one_switch", 1, 0}, {"two_levels", 1, 4}, {"two_levels_8_a_host", 8, 4}};
+
+static Cluster clusterOf(const Machine &machine, int ranks) {
+  int hosts = (ranks + machine.perHost - 1) / machine.perHost;
+  if (machine.hostsPerLeaf == 0)
+    return oneSwitch(hosts, machine.perHost);
+  Cluster cluster = quietCluster(hosts, machine.perHost);
+  cluster.topology = "fat_tree";
+  cluster.hostsPerLeaf = machine.hostsPerLeaf;
+  cluster.spineLatency = microseconds(0.5);
+  return cluster;
+}
+
 /// Every candidate of one collective: at a first size, when the programs are made, and at further ones.
-static void allAlgorithms(benchmark::State &state, CollectiveKind kind, bool first) {
-  Cluster cluster = oneSwitch(1024, 1);
+static void allAlgorithms(benchmark::State &state, CollectiveKind kind, const Machine &machine, int ranks, bool first) {
+  Cluster cluster = clusterOf(machine, ranks);
+  std::shared_ptr<RankGroups> pairs;
+  if (kind == CollectiveKind::Permute) {
+    pairs = std::make_shared<RankGroups>();
+    for (int rank = 0; rank < ranks; ++rank)
+      pairs->pairs.push_back({rank, (rank + 9) % ranks});
+  }
   std::unique_ptr<Pricer> pricer;
   int64_t bytes = 1 << 24;
   double candidates = 0;
   for (auto _ : state) {
     if (first || !pricer) {
       state.PauseTiming();
-      pricer = std::make_unique<Pricer>(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
+      pricer = std::make_unique<Pricer>(cluster, packed(cluster, ranks), Engine::Braid, BucketForm::OneLaunch);
       if (!first)
-        pricer->candidates(specOf(kind, 1 << 20, nullptr));
+        pricer->candidates(specOf(kind, 1 << 20, pairs));
       state.ResumeTiming();
     }
-    candidates = double(pricer->candidates(specOf(kind, bytes += 1024, nullptr)).size());
+    candidates = double(pricer->candidates(specOf(kind, bytes += 1024, pairs)).size());
   }
   state.counters["candidates"] = candidates;
 }
-#define ALL(name, kind)                                                                                                \
-  BENCHMARK_CAPTURE(allAlgorithms, name##_first, CollectiveKind::kind, true)->Unit(benchmark::kMillisecond);           \
-  BENCHMARK_CAPTURE(allAlgorithms, name, CollectiveKind::kind, false)->Unit(benchmark::kMillisecond)
-ALL(all_reduce, AllReduce);
-ALL(all_gather, AllGather);
-ALL(reduce_scatter, ReduceScatter);
-ALL(all_to_all, AllToAll);
+
+static void registerAll() {
+  using K = CollectiveKind;
+  for (K kind : {K::AllReduce, K::AllGather, K::ReduceScatter, K::AllToAll, K::Broadcast, K::Reduce, K::Scatter,
+                 K::Gather, K::Permute})
+    for (const Machine &machine : machines)
+      for (int ranks : {1024, 1000, 1023})
+        for (bool first : {true, false})
+          benchmark::RegisterBenchmark(
+              (std::string(first ? "first/" : "all/") + alg::name(kind) + "/" + machine.name + "/" +
+               std::to_string(ranks))
+                  .c_str(),
+              [=, &machine](benchmark::State &state) { allAlgorithms(state, kind, machine, ranks, first); })
+              ->Unit(benchmark::kMillisecond)
+              ->Iterations(first ? 3 : 10);
+}
 
 /// The p99 of an all_reduce of 256 ranks with noise.
 static void closedQuantile(benchmark::State &state, const char *algorithm) {
@@ -123,4 +156,8 @@ static void large(benchmark::State &state) {
 }
 BENCHMARK(large)->Unit(benchmark::kMillisecond)->Iterations(1);
 
-BENCHMARK_MAIN();
+int main(int argc, char **argv) {
+  registerAll();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -26,6 +26,7 @@ struct FabricProfile {
   /// Queue pairs with distinct source ports per connection (more entropy, fewer collisions): queue_pairs of a cluster
   /// file, 1 where distinct_source_ports is off. With adaptive_routing no flow is bound to an uplink: collisionUplinks 0.
   int collisionFlowsPerNic = 1;
+  bool adaptiveRouting = false; ///< packets take all equal ways, whatever flow they are of
 
   // node and operation
   double spikeProbability = 0;             ///< per node and operation

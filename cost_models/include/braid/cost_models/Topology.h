@@ -78,6 +78,11 @@ public:
   /// In constant time, from the numbers; devices as in Placement. `flow` stands for the source port: flows between the
   /// same devices are dealt over planes, and over links up where routing hashes.
   Path path(int fromDevice, int toDevice, uint64_t flow = 0) const;
+  /// The paths over which the NICs deal a message between two devices, in equal parts; several where routing hashes or there
+  /// are planes: that of each queue pair with a source port of its own, or with adaptive routing all that flows may take.
+  std::vector<Path> ways(int fromDevice, int toDevice) const;
+  /// Whether ways() gives several paths for some devices.
+  bool dealsMessages() const;
   /// All paths that flows between two devices may take (between the NICs that path() takes for flow 0).
   std::vector<Path> pathSet(int fromDevice, int toDevice) const;
   /// Sum of the latencies of path().
