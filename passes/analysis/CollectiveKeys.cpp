@@ -61,13 +61,19 @@ static cost::CollectiveKind plainKind(CollectiveKind kind) {
   llvm_unreachable("only kinds that are planned have a price");
 }
 
-cost::CollectiveSpec specOf(CollectiveOpInterface op, const RankSet &set) {
+cost::CollectiveSpec specOf(CollectiveOpInterface op, const RankSet &set, std::optional<cost::Engine> engine) {
   cost::CollectiveSpec spec;
   spec.kind = plainKind(op.getCollectiveKind());
   spec.bytes = {op.getOperandBytes().value_or(0)};
   spec.tensors = int(op.getCommOperands().size());
+  Type narrow = getElementTypeOrSelf(op.getCommOperands().front().getType()), sent = narrow;
+  if (auto accumulate = op->getAttrOfType<TypeAttr>("accumulate"); accumulate && engine == cost::Engine::Braid)
+    sent = accumulate.getValue();
+  if (sent != narrow) // of one element type, as all tensors of a reduction
+    if (std::optional<int64_t> from = elementBytes(narrow), to = elementBytes(sent); from && to)
+      spec.bytes = {spec.bytes.value / *from * *to};
   std::string element;
-  llvm::raw_string_ostream(element) << getElementTypeOrSelf(op.getCommOperands().front().getType());
+  llvm::raw_string_ostream(element) << sent;
   spec.elementType = element;
   spec.groups = set.communicator(op.getCollectiveKind());
   return spec;

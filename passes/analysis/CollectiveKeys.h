@@ -3,6 +3,7 @@
 #define BRAID_PASSES_ANALYSIS_COLLECTIVEKEYS_H
 
 #include "analysis/RankSets.h"
+#include "braid/cost_models/Price.h"
 #include <map>
 #include <string>
 
@@ -19,7 +20,10 @@ private:
   std::map<std::string, int> known;
 };
 
-cost::CollectiveSpec specOf(CollectiveOpInterface op, const RankSet &set);
+/// The question that the pricer is asked. `engine`: who will run it; none: nobody prices it. Bytes and element type are
+/// those of the messages: Braid's runtime sends what it accumulates in (`accumulate`), so 1 MiB of bf16 summed in f32 are
+/// 2 MiB there. NCCL, which cannot be asked to accumulate wider, sends the operand's own.
+cost::CollectiveSpec specOf(CollectiveOpInterface op, const RankSet &set, std::optional<cost::Engine> engine);
 
 } // namespace mlir::braid
 

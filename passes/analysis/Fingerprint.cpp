@@ -28,6 +28,8 @@ std::string planFingerprint(CollectiveOpInterface op, StringRef clusterHash) {
       os << '|';
     }
   }
+  if (Attribute accumulate = op->getAttr("accumulate")) // decides what messages carry
+    os << ';' << accumulate;
   os << ';' << clusterHash;
   std::string hex;
   llvm::raw_string_ostream(hex) << llvm::format_hex_no_prefix(llvm::xxh3_64bits(text), 16);

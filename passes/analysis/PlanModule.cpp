@@ -90,6 +90,7 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   modelOptions.profile = profile ? &*profile : nullptr;
   modelOptions.clusterHash = cluster->hash;
   modelOptions.category = category;
+  modelOptions.engine = *engine;
   FailureOr<ProgramModel> model = buildProgramModel(module, modelOptions);
   if (failed(model))
     return failure();

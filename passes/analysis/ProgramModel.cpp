@@ -79,7 +79,7 @@ LogicalResult ModelBuilder::collectiveTask(Operation *op, cost::Task &task) {
   if (failed(set))
     return failure();
   task.kind = cost::Task::Collective;
-  task.spec = specOf(collective, *set);
+  task.spec = specOf(collective, *set, options.engine);
   task.key = keys.of(collective, *set);
   ++result.collectives;
   if (!collective.getPlanAttr())

@@ -42,7 +42,8 @@ struct ModelOptions {
   const ComputeProfile *profile = nullptr;
   std::string clusterHash; ///< stale plans are found by it; empty: plans count as fresh
   PlannedPolicy planned = PlannedPolicy::Fixed;
-  StringRef category; ///< of remarks: the pass's flag
+  std::optional<cost::Engine> engine; ///< who will run the collectives; none: nobody prices them
+  StringRef category;                 ///< of remarks: the pass's flag
 };
 
 /// Errors are emitted on the operations. Remarks: barriers and why, costs that are not known, trip counts that are not

@@ -9,6 +9,11 @@
 //   launch %x               in flight: {A newest}
 //   ^trip: %y = alloc A     x: {A older}, in flight: {A older}, y: {A newest}
 //
+// Names alone do not tell two buffers apart that a loop hands on from place to place. So what a loop or a branch passes on becomes an
+// *identity* of its own, with the pairs of identities that are known to be different memory:
+//
+//   for (%x = a, %y = b) { yield %y, %x }    x: {a, b}, y: {a, b}, and x is apart from y: so it was at first, and so they trade
+//
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_LOWERING_BUFFERSTATE_H
 #define BRAID_PASSES_LOWERING_BUFFERSTATE_H
@@ -41,36 +46,55 @@ public:
   void age(const void *name);
 };
 
+/// What is known of one buffer.
+struct Buffer {
+  BufferObjects objects = BufferObjects::unknown();
+  const void *identity = nullptr; ///< the value whose memory it is a view of; null: of several, or not known
+};
+
 /// A collective that has been launched, or one of several, depending on the path.
 struct Flight {
   llvm::SmallSetVector<Operation *, 2> launches;
-  BufferObjects read, written;
+  SmallVector<Buffer, 2> read, written;
   BufferObjects certain;  ///< of both: those that are in flight whichever path was taken
   bool everywhere = true; ///< on every path to this point
 
-  void sends(const BufferObjects &buffer) { add(buffer, read); }
-  void writes(const BufferObjects &buffer) { add(buffer, written); }
+  void sends(const Buffer &buffer) { add(buffer, read); }
+  void writes(const Buffer &buffer) { add(buffer, written); }
   /// Whether it is one buffer, and that one is in flight.
   bool mustHold(const BufferObjects &buffer) const {
     return everywhere && buffer.size() == 1 && certain.count(*buffer.begin());
   }
   void age(const void *name);
+  bool join(const Flight &other);
 
 private:
-  void add(const BufferObjects &buffer, BufferObjects &to);
+  void add(const Buffer &buffer, SmallVectorImpl<Buffer> &to);
 };
 
 /// Tokens are linear: each is passed on or finished once, so what is in flight belongs to the value that holds its token.
 struct BufferState {
-  std::map<void *, BufferObjects> objects; ///< by value
-  llvm::MapVector<Value, Flight> flights;  ///< by token
+  std::map<const void *, Buffer> buffers; ///< by value
+  llvm::MapVector<Value, Flight> flights; ///< by token
 
+  bool knows(Value value) const { return buffers.count(value.getAsOpaquePointer()); }
   /// Of a buffer; any memory if nothing is known of it.
-  BufferObjects of(Value buffer) const;
-  void set(Value buffer, BufferObjects what) { objects[buffer.getAsOpaquePointer()] = std::move(what); }
+  Buffer of(Value buffer) const;
+  /// A buffer that is made here, so it was none before. `identity`: of what it is a view of; null: it is its own.
+  void set(Value buffer, BufferObjects what, const void *identity = nullptr);
   void allocate(Value buffer, const void *name);
+  /// Values become others at once, since they may trade places: `from` becomes `to`.
+  void pass(ArrayRef<std::pair<Value, Value>> pairs);
+  /// Whether the buffer may be one of those in flight.
+  bool mayBe(const Buffer &buffer, ArrayRef<Buffer> inFlight) const;
   /// Where two paths meet. Whether this state has changed.
   bool join(const BufferState &other);
+
+private:
+  bool areApart(const Buffer &one, const Buffer &other) const;
+
+  std::set<const void *> passed;                             ///< identities that came by passing on
+  std::set<std::pair<const void *, const void *>> different; ///< pairs of them, the smaller one first
 };
 
 } // namespace mlir::braid

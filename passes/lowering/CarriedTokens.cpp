@@ -1,6 +1,8 @@
 //===- CarriedTokens.cpp - tokens that loops and branches pass on -----------------------------------------------===//
 #include "lowering/CarriedTokens.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace mlir::braid {
@@ -34,51 +36,108 @@ LogicalResult CarriedTokens::passOn(OpOperand &use, SmallVectorImpl<Value> &to) 
   return success();
 }
 
-LogicalResult CarriedTokens::follow(StartOp start) {
-  SmallVector<Type> inFlight;
-  if (!isInPlace(start.getCollective()))
-    llvm::append_range(inFlight, start.getCollective().getCommOperands().getTypes());
-  llvm::append_range(inFlight, start.getYield().getOperandTypes());
-  SmallVector<Value> work = {start.getToken()};
-  types[start.getToken()] = inFlight;
-  while (!work.empty()) {
-    Value token = work.pop_back_val();
-    for (OpOperand &use : token.getUses()) {
-      if (isa<WaitOp>(use.getOwner()))
-        continue;
+/// How a collective in flight is told in an error: all_reduce of tensor<4xf32>
+static std::string describe(StartOp start) {
+  CollectiveOpInterface collective = start.getCollective();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << stringifyCollectiveKind(collective.getCollectiveKind()) << " of ";
+  llvm::interleaveComma(collective.getCommOperands().getTypes(), os);
+  return text;
+}
+
+/// Where tokens of several collectives may be one, so are the tensors in flight beside them.
+LogicalResult CarriedTokens::meet(StartOp start, Value to) {
+  StartOp other = starts.lookup(to);
+  if (types.lookup(to) == types.lookup(start.getToken()) &&
+      start.getYield().getNumOperands() == other.getYield().getNumOperands())
+    return success();
+  auto diagnostic =
+      start.emitOpError("token, expected to meet only tokens of collectives with the same tensors in flight, got ")
+      << describe(start) << ", which meets " << describe(other)
+      << ": wait for one of them before, or carry their tokens apart";
+  diagnostic.attachNote(other.getLoc()) << "the other collective is started here";
+  diagnostic.attachNote(to.getLoc()) << "they meet here";
+  return diagnostic;
+}
+
+LogicalResult CarriedTokens::follow(StartOp start, SmallVectorImpl<Value> &reached) {
+  reached.push_back(start.getToken());
+  bool byBuffers = false;
+  for (size_t index = 0; index < reached.size(); ++index)
+    for (OpOperand &use : reached[index].getUses()) {
+      if (auto wait = dyn_cast<WaitOp>(use.getOwner())) {
+        if (wait.getResultTypes() == start.getYield().getOperandTypes())
+          continue;
+        auto diagnostic = wait.emitOpError("results, expected the types of the collective's results: ")
+                          << start.getYield().getOperandTypes() << ", got " << wait.getResultTypes();
+        diagnostic.attachNote(start.getLoc()) << "the start is here";
+        return diagnostic;
+      }
       SmallVector<Value> next;
       if (failed(passOn(use, next))) {
-        auto diagnostic = start.emitOpError(
-            "token, expected to be waited for, or passed on by scf.for, scf.while and scf.if, got another use");
+        auto diagnostic =
+            start.emitOpError("token, expected to be waited for, or passed on by scf.for, scf.while and scf.if, "
+                              "got another use");
         diagnostic.attachNote(use.getOwner()->getLoc())
             << "see " << use.getOwner()->getName() << ": inline the function, or wait before it";
         return diagnostic;
       }
-      for (Value to : next) {
-        auto [entry, isNew] = types.try_emplace(to, inFlight);
-        if (isNew) {
-          work.push_back(to);
-        } else if (entry->second != inFlight) {
-          auto diagnostic =
-              start.emitOpError("token, expected to meet only tokens of collectives with the same tensors in flight, ")
-              << inFlight << ", got " << entry->second;
-          diagnostic.attachNote(to.getLoc()) << "they meet here";
-          return diagnostic;
-        }
-      }
+      Operation *user = use.getOwner();
+      Operation *carrier = user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() : user;
+      byBuffers |= isa<scf::WhileOp>(carrier) || shifting.contains(carrier);
+      for (Value to : next)
+        if (!llvm::is_contained(reached, to))
+          reached.push_back(to);
     }
+  if (byBuffers)
+    carriedByBuffers.insert(start);
+  return success();
+}
+
+LogicalResult CarriedTokens::decideTypes(StartOp start, ArrayRef<Value> reached) {
+  SmallVector<Type> inFlight;
+  if (!isInPlace(start.getCollective()))
+    llvm::append_range(inFlight, start.getCollective().getCommOperands().getTypes());
+  llvm::append_range(inFlight, start.getYield().getOperandTypes());
+  if (carriedByBuffers.contains(start))
+    for (Type &type : inFlight)
+      type = bufferOf(type);
+  types[start.getToken()] = inFlight;
+  starts[start.getToken()] = start;
+  for (Value to : reached.drop_front()) {
+    if (types.try_emplace(to, inFlight).second)
+      starts[to] = start;
+    else if (failed(meet(start, to)))
+      return failure();
   }
   return success();
 }
 
-LogicalResult CarriedTokens::extend(ModuleOp module) {
-  SmallVector<StartOp> starts;
+LogicalResult CarriedTokens::extend(ModuleOp module, llvm::DenseSet<Operation *> shiftingLoops) {
+  shifting = std::move(shiftingLoops);
+  SmallVector<StartOp> all;
   module.walk([&](StartOp start) {
     if (!llvm::all_of(start.getToken().getUsers(), llvm::IsaPred<WaitOp>))
-      starts.push_back(start);
+      all.push_back(start);
   });
-  for (StartOp start : starts)
-    if (failed(follow(start)))
+  std::vector<SmallVector<Value>> reached(all.size());
+  for (auto [start, values] : llvm::zip(all, reached))
+    if (failed(follow(start, values)))
+      return failure();
+  // What goes along with one goes along with all that it meets.
+  llvm::DenseSet<Value> byBuffers;
+  for (size_t before = ~size_t(0); before != byBuffers.size();) {
+    before = byBuffers.size();
+    for (auto [start, values] : llvm::zip(all, reached)) {
+      if (llvm::any_of(values, [&](Value value) { return byBuffers.contains(value); }))
+        carriedByBuffers.insert(start);
+      if (carriedByBuffers.contains(start))
+        byBuffers.insert(values.begin(), values.end());
+    }
+  }
+  for (auto [start, values] : llvm::zip(all, reached))
+    if (failed(decideTypes(start, values)))
       return failure();
   bool foreign =
       module
@@ -154,8 +213,10 @@ void CarriedTokens::extend(scf::ForOp loop) {
   };
   auto extended = cast<scf::ForOp>(
       *loop.replaceWithAdditionalYields(rewriter, inits, /*replaceInitOperandUsesInLoop=*/false, yields));
-  for (auto &[index, result] : tokens)
-    types[extended.getRegionIterArg(index)] = types[extended.getResult(index)] = result;
+  for (auto &[index, result] : tokens) {
+    types[extended.getRegionIterArg(index)] = result;
+    types[extended.getResult(index)] = result;
+  }
   record(ValueRange(extended.getRegionIterArgs()).take_front(before),
          ValueRange(extended.getRegionIterArgs()).drop_front(before));
   record(extended.getResults().take_front(before), extended.getResults().drop_front(before));
@@ -165,16 +226,35 @@ static void addTo(Operation *terminator, ArrayRef<Value> values) {
   terminator->insertOperands(terminator->getNumOperands(), values);
 }
 
+/// A switch of two sides: where both sides of an `if` yield what is defined outside, canonicalization makes a select of it, which
+/// tells nobody that one token goes on in the place of the other.
 void CarriedTokens::extend(scf::IfOp branch) {
+  OpBuilder builder(branch);
+  Value side = arith::IndexCastUIOp::create(builder, branch.getLoc(), builder.getIndexType(), branch.getCondition());
+  auto sides =
+      scf::IndexSwitchOp::create(builder, branch.getLoc(), branch.getResultTypes(), side, ArrayRef<int64_t>{1}, 1);
+  sides->setDiscardableAttrs(branch->getDiscardableAttrDictionary());
+  sides.getCaseRegions().front().takeBody(branch.getThenRegion());
+  sides.getDefaultRegion().takeBody(branch.getElseRegion());
+  for (auto [result, replacement] : llvm::zip(branch.getResults(), sides.getResults()))
+    if (auto known = types.find(result); known != types.end())
+      types[replacement] = SmallVector<Type>(known->second);
+  branch.replaceAllUsesWith(sides.getResults());
+  branch.erase();
+  extend(sides);
+}
+
+void CarriedTokens::extend(scf::IndexSwitchOp branch) {
   OpBuilder builder(branch);
   SmallVector<Type> all(branch.getResultTypes());
   for (auto &[index, result] : tokensAmong(branch.getResults()))
     llvm::append_range(all, result);
-  auto extended = scf::IfOp::create(builder, branch.getLoc(), all, branch.getCondition(), /*withElseRegion=*/true);
+  auto extended = scf::IndexSwitchOp::create(builder, branch.getLoc(), all, branch.getArg(), branch.getCases(),
+                                             branch.getNumCases());
   extended->setDiscardableAttrs(branch->getDiscardableAttrDictionary());
-  extended.getThenRegion().takeBody(branch.getThenRegion());
-  extended.getElseRegion().takeBody(branch.getElseRegion());
-  for (scf::YieldOp yield : {extended.thenYield(), extended.elseYield()}) {
+  for (auto [to, from] : llvm::zip(extended->getRegions(), branch->getRegions())) {
+    to.takeBody(from);
+    auto yield = cast<scf::YieldOp>(to.front().getTerminator());
     OpBuilder inside(yield);
     addTo(yield, allStandIns(inside, yield.getLoc(), yield.getOperands()));
   }
@@ -182,6 +262,7 @@ void CarriedTokens::extend(scf::IfOp branch) {
   for (auto &[index, result] : tokensAmong(branch.getResults()))
     types[extended.getResult(index)] = result;
   branch.replaceAllUsesWith(extended.getResults().take_front(before));
+  switches.push_back({extended, before});
   record(extended.getResults().take_front(before), extended.getResults().drop_front(before));
   branch.erase();
 }
@@ -233,8 +314,12 @@ ValueRange CarriedTokens::standIns(OpBuilder &builder, Location loc, Value token
 
 void CarriedTokens::launched(StartOp start, LaunchOp launch) {
   SmallVector<Value> &inFlight = known[launch.getToken()];
+  inFlight.clear(); // of an operation that was at this address before
   llvm::append_range(inFlight, launch.getInputs());
-  llvm::append_range(inFlight, launch.getResults());
+  if (carriedByBuffers.contains(start))
+    llvm::append_range(inFlight, launch.getInits());
+  else
+    llvm::append_range(inFlight, launch.getResults());
   types[launch.getToken()] = llvm::to_vector(ValueRange(inFlight).getTypes());
   start.getToken().replaceAllUsesWith(launch.getToken());
 }
@@ -245,6 +330,20 @@ void CarriedTokens::resolve() {
     cast.erase();
   }
   casts.clear();
+}
+
+void CarriedTokens::separateResults() {
+  for (auto &[branch, own] : switches)
+    for (OpResult result : branch.getResults().take_front(own)) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type || result.use_empty())
+        continue;
+      for (Region &side : branch->getRegions()) {
+        OpOperand &yielded = side.front().getTerminator()->getOpOperand(result.getResultNumber());
+        OpBuilder builder(yielded.getOwner());
+        yielded.set(bufferization::AllocTensorOp::create(builder, branch.getLoc(), type, ValueRange(), yielded.get()));
+      }
+    }
 }
 
 } // namespace mlir::braid

@@ -1,6 +1,9 @@
 //===- PrepareCompute.cpp - what upstream's bufferization and loops need from computation -----------------------===//
 #include "braid/passes/Passes.h"
+#include "lowering/Incoming.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,10 +16,49 @@ namespace mlir::braid {
 
 namespace {
 
+/// What a tensor's buffer may be the buffer of, through views, loops, branches and calls. A computation's result is its own: where its
+/// operand is read later too, bufferization gives it another buffer.
+void addSources(Value value, llvm::SmallPtrSetImpl<Value> &sources) {
+  if (!isa<RankedTensorType>(value.getType()) || !sources.insert(value).second)
+    return;
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
+    for (Value given : incomingValues(branch, value))
+      addSources(given, sources);
+  } else if (!argument && isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                              tensor::ReshapeOp, tensor::InsertSliceOp, arith::SelectOp, CallOpInterface>(op)) {
+    for (Value operand : op->getOperands())
+      addSources(operand, sources);
+  }
+}
+
+/// A function that writes one argument in place, and reads another one, must not be given one buffer for both; nor may it give one
+/// for two results, which its caller writes. Bufferization does not see that: it looks at the function and at the call one after the
+/// other.
+void separateBuffers(Operation *callOrReturn) {
+  llvm::SmallPtrSet<Value, 16> given;
+  for (OpOperand &operand : callOrReturn->getOpOperands()) {
+    llvm::SmallPtrSet<Value, 16> sources;
+    addSources(operand.get(), sources);
+    if (llvm::any_of(sources, [&](Value source) { return given.contains(source); })) {
+      OpBuilder builder(callOrReturn);
+      operand.set(bufferization::AllocTensorOp::create(builder, callOrReturn->getLoc(),
+                                                       cast<RankedTensorType>(operand.get().getType()), ValueRange(),
+                                                       operand.get()));
+    }
+    given.insert(sources.begin(), sources.end());
+  }
+}
+
 struct PrepareCompute : public impl::BraidPrepareComputeBase<PrepareCompute> {
   void runOnOperation() override {
     SmallVector<linalg::MatmulOp> products;
     SmallVector<Operation *> whole; // of several steps
+    getOperation()->walk([](Operation *op) {
+      if (isa<func::CallOp, func::ReturnOp>(op))
+        separateBuffers(op);
+    });
     bool failedOnce = false;
     getOperation()->walk([&](Operation *op) {
       if (auto product = dyn_cast<linalg::MatmulOp>(op))

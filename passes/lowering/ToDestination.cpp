@@ -8,10 +8,12 @@
 #include "braid/dialect/Groups.h"
 #include "braid/passes/Passes.h"
 #include "lowering/CarriedTokens.h"
+#include "lowering/Incoming.h"
+#include "lowering/UnrollShifted.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::braid {
@@ -25,7 +27,7 @@ class Converter {
 public:
   /// `collective` with these operands in place of its own; `last` is the operation after which its results exist.
   /// `carried`: that is not known, since its token is passed on.
-  Converter(CollectiveOpInterface collective, ValueRange operands, Operation *start, Operation *last, bool carried)
+  Converter(CollectiveOpInterface collective, ValueRange operands, Operation *start, Operation *last, Carried carried)
       : collective(collective), operands(operands.begin(), operands.end()), start(start), last(last), carried(carried),
         builder(start) {}
 
@@ -36,6 +38,7 @@ private:
   size_t sentCount() { return collective.getCommOperands().size(); }
   bool canRunInPlace();
   bool diesHere(Value operand);
+  bool hasOwnMemory(Value value);
   Value own(Value operand, bool inPlace);
   FailureOr<Value> destination(unsigned index);
   FailureOr<int64_t> groupSize();
@@ -43,7 +46,7 @@ private:
   CollectiveOpInterface collective;
   SmallVector<Value> operands;
   Operation *start, *last;
-  bool carried;
+  Carried carried;
   OpBuilder builder;
 };
 
@@ -98,34 +101,12 @@ private:
                           [&](Value operand) { return operand.getType() == value.getType() && isOfSlice(operand); });
     }
     if (auto branch = dyn_cast<RegionBranchOpInterface>(op))
-      return llvm::any_of(incoming(branch, value), [&](Value operand) { return isOfSlice(operand); });
+      return llvm::any_of(incomingValues(branch, value), [&](Value operand) { return isOfSlice(operand); });
     if (argument) // a function's lie in one piece
       return !argument.getOwner()->isEntryBlock() || !isa<FunctionOpInterface>(op);
     if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp>(op))
       return isOfSlice(op->getOperand(0));
     return isa<tensor::ExtractSliceOp>(op);
-  }
-  /// What a result or an argument of a loop or branch may be: what is given to it, by the operation and from within.
-  static SmallVector<Value> incoming(RegionBranchOpInterface op, Value value) {
-    SmallVector<Value> values;
-    auto add = [&](const RegionSuccessor &to, OperandRange operands) {
-      for (auto [operand, input] : llvm::zip(operands, to.getSuccessorInputs()))
-        if (input == value)
-          values.push_back(operand);
-    };
-    SmallVector<RegionSuccessor> successors;
-    op.getSuccessorRegions(RegionBranchPoint::parent(), successors);
-    for (const RegionSuccessor &successor : successors)
-      add(successor, op.getEntrySuccessorOperands(successor));
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        if (auto end = dyn_cast<RegionBranchTerminatorOpInterface>(block.back())) {
-          successors.clear();
-          end.getSuccessorRegions(SmallVector<Attribute>(end->getNumOperands()), successors);
-          for (const RegionSuccessor &successor : successors)
-            add(successor, end.getSuccessorOperands(successor));
-        }
-    return values;
   }
   llvm::SmallPtrSet<Value, 16> above, below;
 };
@@ -216,10 +197,42 @@ Value contiguous(OpBuilder &builder, Location loc, Value value) {
   return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), value).getResult();
 }
 
+/// A use as the destination of a computation that does not read what it held.
+bool isOverwritten(OpOperand &use) {
+  auto structured = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  return structured && structured.isDpsInit(&use) && !structured.payloadUsesValueFromOperand(&use);
+}
+
+/// Whether the value is computed in this block into memory that nobody else uses. A computation that only overwrites its
+/// destination gets a new one: the destination that it names may be one for all trips (loop-invariant code motion moves
+/// tensor.empty out of loops), or for all computations (common subexpression elimination).
+bool Converter::hasOwnMemory(Value value) {
+  if (llvm::any_of(value.getUses(), isOverwritten))
+    return false;
+  for (bool last = true;; last = false) {
+    auto computed = value.getDefiningOp<DestinationStyleOpInterface>();
+    if (!computed || computed->getBlock() != start->getBlock() || (!last && !value.hasOneUse()))
+      return value.getDefiningOp<bufferization::AllocTensorOp>() && value.hasOneUse() &&
+             value.getParentBlock() == start->getBlock();
+    OpOperand *init = computed.getTiedOpOperand(cast<OpResult>(value));
+    if (isOverwritten(*init)) {
+      OpBuilder before(computed);
+      auto type = cast<RankedTensorType>(value.getType());
+      SmallVector<Value> sizes;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          sizes.push_back(tensor::DimOp::create(before, computed->getLoc(), init->get(), dim));
+      init->set(bufferization::AllocTensorOp::create(before, computed->getLoc(), type, sizes));
+      return true;
+    }
+    value = init->get();
+  }
+}
+
 /// A tensor that nobody else uses, which a loop can carry while it is in flight. Where the collective works in place
-/// bufferization copies if somebody does; elsewhere the copy is made here.
+/// bufferization copies if somebody reads it later; elsewhere the copy is made here.
 Value Converter::own(Value operand, bool inPlace) {
-  if (inPlace && isComputedHere(operand) && !Parts().mayHold(operand))
+  if (inPlace && carried == Carried::Tensors && !Parts().mayHold(operand) && hasOwnMemory(operand))
     return operand;
   auto type = cast<RankedTensorType>(operand.getType());
   return bufferization::AllocTensorOp::create(builder, collective.getLoc(), type, ValueRange(), operand).getResult();
@@ -228,11 +241,12 @@ Value Converter::own(Value operand, bool inPlace) {
 FailureOr<LaunchOp> Converter::launch() {
   Location loc = collective.getLoc();
   CollectiveKind kind = collective.getCollectiveKind();
-  bool inPlace = carried ? CarriedTokens::isInPlace(collective) : canRunInPlace();
+  bool isCarried = carried != Carried::Nothing;
+  bool inPlace = isCarried ? CarriedTokens::isInPlace(collective) : canRunInPlace();
   SmallVector<Value> inputs, inits;
   for (Value operand : ArrayRef(operands).take_front(sentCount()))
-    inputs.push_back(carried ? own(operand, inPlace && !llvm::is_contained(inputs, operand))
-                             : contiguous(builder, loc, operand));
+    inputs.push_back(isCarried ? own(operand, inPlace && !llvm::is_contained(inputs, operand))
+                               : contiguous(builder, loc, operand));
   llvm::copy(inputs, operands.begin());
   if (inPlace) {
     std::swap(inputs, inits);
@@ -245,7 +259,11 @@ FailureOr<LaunchOp> Converter::launch() {
     }
   }
   SmallVector<Type> types = {TokenType::get(builder.getContext())};
-  llvm::append_range(types, ValueRange(inits).getTypes());
+  if (carried == Carried::Buffers)
+    for (Value &tensor : llvm::concat<Value>(inputs, inits)) // each is new
+      tensor = bufferization::ToBufferOp::create(builder, loc, CarriedTokens::bufferOf(tensor.getType()), tensor);
+  else
+    llvm::append_range(types, ValueRange(inits).getTypes());
   OperationState state(loc, LaunchOp::getOperationName());
   state.addOperands(inputs);
   state.addOperands(inits);
@@ -282,16 +300,17 @@ void finishAt(Operation *place, LaunchOp launch) {
 
 struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
   LogicalResult convertStart(StartOp start, CarriedTokens &tokens) {
-    bool carried = tokens.isCarried(start);
+    Carried carried = tokens.carried(start);
+    bool isCarried = carried != Carried::Nothing;
     SmallVector<WaitOp> waits;
-    if (!carried)
+    if (!isCarried)
       for (Operation *user : start.getToken().getUsers())
         waits.push_back(cast<WaitOp>(user));
-    Converter converter(start.getCollective(), start.getOperands(), start, carried ? start : waits.front(), carried);
+    Converter converter(start.getCollective(), start.getOperands(), start, isCarried ? start : waits.front(), carried);
     FailureOr<LaunchOp> launch = converter.launch();
     if (failed(launch))
       return failure();
-    if (carried)
+    if (isCarried)
       tokens.launched(start, *launch);
     for (WaitOp wait : waits) // of several each is on a path of its own: one launch, a finish at each
       finishAt(wait, *launch);
@@ -313,11 +332,40 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
     return failure(foreign.wasInterrupted());
   }
 
+  /// Switches become branches: upstream's bufferization does not see that a switch's results are what its sides yield.
+  void branchInsteadOfSwitch(scf::IndexSwitchOp op) {
+    OpBuilder builder(op);
+    scf::IfOp outermost;
+    for (auto [value, region] : llvm::zip(op.getCases(), op.getCaseRegions())) {
+      Value number = arith::ConstantIndexOp::create(builder, op.getLoc(), value);
+      Value isIt = arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::eq, op.getArg(), number);
+      auto branch = scf::IfOp::create(builder, op.getLoc(), op.getResultTypes(), isIt, /*withElseRegion=*/true);
+      if (outermost)
+        scf::YieldOp::create(builder, op.getLoc(), branch.getResults());
+      else
+        outermost = branch;
+      branch.getThenRegion().takeBody(region);
+      branch.getElseRegion().getBlocks().clear();
+      builder.createBlock(&branch.getElseRegion());
+    }
+    if (!outermost)
+      return;
+    Region *last = builder.getInsertionBlock()->getParent();
+    last->getBlocks().clear();
+    last->takeBody(op.getDefaultRegion());
+    op->replaceAllUsesWith(outermost);
+    op->erase();
+  }
+
   void runOnOperation() override {
     if (failed(isLowerable()))
       return signalPassFailure();
+    SmallVector<scf::IndexSwitchOp> switches;
+    getOperation()->walk([&](scf::IndexSwitchOp op) { switches.push_back(op); });
+    for (scf::IndexSwitchOp op : switches)
+      branchInsteadOfSwitch(op);
     CarriedTokens tokens;
-    if (failed(tokens.extend(getOperation())))
+    if (failed(tokens.extend(getOperation(), unrollShiftedTokens(getOperation()))))
       return signalPassFailure();
     SmallVector<Operation *> work;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -332,7 +380,7 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
         continue;
       }
       FailureOr<LaunchOp> launch =
-          Converter(cast<CollectiveOpInterface>(op), op->getOperands(), op, op, /*carried=*/false).launch();
+          Converter(cast<CollectiveOpInterface>(op), op->getOperands(), op, op, Carried::Nothing).launch();
       if (failed(launch))
         return signalPassFailure();
       finishAt(op, *launch);
@@ -343,11 +391,21 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
       OpBuilder builder(wait);
       ValueRange all = tokens.standIns(builder, wait.getLoc(), wait.getToken());
       ValueRange inits = all.take_back(wait.getNumResults()), inputs = all.drop_back(wait.getNumResults());
-      auto finish = FinishOp::create(builder, wait.getLoc(), inits.getTypes(), wait.getToken(), inputs, inits);
-      wait.replaceAllUsesWith(finish.getResults());
+      SmallVector<Value> results;
+      if (llvm::any_of(inits.getTypes(), llvm::IsaPred<MemRefType>)) {
+        FinishOp::create(builder, wait.getLoc(), TypeRange(), wait.getToken(), inputs, inits);
+        for (auto [buffer, type] : llvm::zip(inits, wait.getResultTypes())) // nobody else has it
+          results.push_back(bufferization::ToTensorOp::create(builder, wait.getLoc(), type, buffer, /*restrict=*/true,
+                                                              /*writable=*/true));
+      } else {
+        auto finish = FinishOp::create(builder, wait.getLoc(), inits.getTypes(), wait.getToken(), inputs, inits);
+        results.assign(finish.getResults().begin(), finish.getResults().end());
+      }
+      wait.replaceAllUsesWith(results);
       wait.erase();
     }
     tokens.resolve();
+    tokens.separateResults();
   }
 };
 

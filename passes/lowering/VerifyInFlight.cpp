@@ -1,16 +1,18 @@
 //===- VerifyInFlight.cpp - nobody touches a buffer in flight ---------------------------------------------------===//
 //
 // Follows every path of a function with a BufferState: what memory each buffer may be, and which memory is in flight. Loops
-// are followed until nothing new is learned. What can't be told apart counts as the same.
+// are followed until nothing new is learned, calls into the function that they call, each with the buffers that it gives.
+// What can't be told apart counts as the same.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/passes/Passes.h"
-#include "lowering/BufferState.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "lowering/Findings.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::braid {
 
@@ -19,51 +21,6 @@ namespace mlir::braid {
 
 namespace {
 
-/// What is wrong, in the order in which it was found; one thing of each operation and collective.
-class Findings {
-public:
-  void add(Operation *op, const Flight &flight, const Twine &what) {
-    auto &known = found[op];
-    for (Operation *launch : flight.launches)
-      if (!llvm::any_of(known, [&](auto &each) { return each.second.contains(launch); }))
-        entry(known, what).insert(launch);
-  }
-  void add(Operation *op, const Twine &what) { entry(found[op], what); }
-  /// The operation is looked at again, knowing more.
-  void forget(Operation *op) {
-    if (auto known = found.find(op); known != found.end())
-      known->second.clear();
-  }
-
-  /// Whether there was something.
-  bool report() {
-    bool any = false;
-    for (auto &[op, all] : found)
-      for (auto &[what, launches] : all) {
-        any = true;
-        auto diagnostic = op->emitError(what);
-        for (Operation *launch : launches) {
-          diagnostic.attachNote(launch->getLoc()) << "the collective was launched here";
-          for (Operation *user : launch->getResult(0).getUsers())
-            diagnostic.attachNote(user->getLoc())
-                << (isa<FinishOp>(user) ? "and is finished here" : "and is passed on here");
-        }
-      }
-    return any;
-  }
-
-private:
-  using Entries = SmallVector<std::pair<std::string, llvm::SmallSetVector<Operation *, 2>>, 1>;
-  static llvm::SmallSetVector<Operation *, 2> &entry(Entries &entries, const Twine &what) {
-    std::string text = what.str();
-    for (auto &[known, launches] : entries)
-      if (known == text)
-        return launches;
-    return entries.emplace_back(text, llvm::SmallSetVector<Operation *, 2>()).second;
-  }
-  llvm::MapVector<Operation *, Entries> found;
-};
-
 bool isBuffer(Value value) { return isa<BaseMemRefType>(value.getType()); }
 bool isToken(Value value) { return isa<TokenType>(value.getType()); }
 
@@ -71,11 +28,13 @@ class Follower {
 public:
   explicit Follower(Findings &findings) : findings(findings) {}
 
-  void follow(FunctionOpInterface function) {
+  /// A function as somebody outside of the module calls it. `careful`: with buffers of their own, as the interface of
+  /// public functions asks; else arguments may be one another, and globals.
+  void follow(FunctionOpInterface function, bool careful) {
     BufferState state;
-    // Who calls a public function gives it buffers of their own (a rule of the interface). Arguments of other functions may
-    // be one another, and globals.
-    outside = function.isPublic() ? nullptr : function.getOperation();
+    outside = careful ? nullptr : function.getOperation();
+    stack = {function};
+    followed.insert(function);
     for (Value argument : function.getArguments())
       if (isBuffer(argument))
         state.set(argument, {BufferObject{outside ? outside : argument.getAsOpaquePointer()}});
@@ -84,6 +43,9 @@ public:
         findings.add(end, flight, "collective in flight, expected it to be finished before the function ends");
     });
   }
+
+  /// Functions that were followed, from outside or by a call.
+  llvm::DenseSet<Operation *> followed;
 
 private:
   using AtEnd = llvm::function_ref<void(Operation *terminator, BufferState &state)>;
@@ -127,11 +89,13 @@ private:
 
   /// Values that become arguments or results: at once, since they may trade places.
   void pass(Operation *op, ArrayRef<std::pair<Value, Value>> pairs, BufferState &state) {
-    SmallVector<std::pair<Value, BufferObjects>> buffers;
-    SmallVector<std::pair<Value, Flight>> flights;
+    SmallVector<std::pair<Value, Value>> buffers;
+    std::vector<std::pair<Value, Flight>> flights;
+    for (auto [from, to] : pairs)
+      if (isBuffer(to) || state.knows(from))
+        buffers.push_back({from, to});
+    state.pass(buffers);
     for (auto [from, to] : pairs) {
-      if (isBuffer(to))
-        buffers.push_back({to, state.of(from)});
       if (!isToken(to))
         continue;
       auto flight = state.flights.find(from);
@@ -140,8 +104,6 @@ private:
         state.flights.erase(flight);
       }
     }
-    for (auto &[to, what] : buffers)
-      state.set(to, std::move(what));
     for (auto &[to, flight] : flights) {
       lost(op, to, state);
       state.flights[to] = std::move(flight);
@@ -161,6 +123,8 @@ private:
     findings.forget(op);
     if (auto finish = dyn_cast<FinishOp>(op))
       return finished(finish, state);
+    if (FunctionOpInterface callee = calleeOf(op))
+      return call(op, callee, state);
     inspect(op, state);
     if (auto launch = dyn_cast<LaunchOp>(op)) {
       lost(op, launch.getToken(), state);
@@ -183,37 +147,135 @@ private:
                        "are known, got one in " +
                            op->getName().getStringRef());
         inspect(inner, state);
+        results(inner, state);
       });
     for (Value operand : op->getOperands())
       if (isToken(operand))
         misused(op, operand, state);
+    stored(op, state);
     results(op, state);
   }
 
-  /// What the buffers are that an operation gives.
+  /// Operations of a function that is called, or of one that is not, are different: a name for each.
+  const void *named(Operation *op) {
+    if (!findings.path)
+      return op;
+    std::unique_ptr<char> &name = names[{findings.path, op}];
+    if (!name)
+      name = std::make_unique<char>();
+    return name.get();
+  }
+
+  /// The function that a call leads into; null: none whose body is here, or one that is being followed already.
+  FunctionOpInterface calleeOf(Operation *op) {
+    auto call = dyn_cast<CallOpInterface>(op);
+    auto callee = call ? dyn_cast_or_null<FunctionOpInterface>(call.resolveCallableInTable(&symbols)) : nullptr;
+    return callee && !callee.isExternal() && !llvm::is_contained(stack, callee) ? callee : nullptr;
+  }
+
+  void call(Operation *op, FunctionOpInterface callee, BufferState &state) {
+    if (++calls > mostCalls)
+      return findings.add(op, "calls, expected at most " + Twine(mostCalls) +
+                                  " on all paths together, got more: inline functions that communicate");
+    for (Value operand : op->getOperands())
+      if (isToken(operand))
+        misused(op, operand, state);
+    SmallVector<std::pair<Value, Value>> given;
+    for (auto [operand, argument] : llvm::zip(op->getOperands(), callee.getArguments()))
+      given.push_back({operand, argument});
+    const void *before = findings.path;
+    findings.path = named(op);
+    stack.push_back(callee);
+    followed.insert(callee);
+    llvm::SmallDenseSet<Value> ours;
+    for (auto &[token, flight] : state.flights)
+      ours.insert(token);
+    BufferState entry = state;
+    pass(op, given, entry);
+    std::optional<BufferState> after;
+    region(callee.getFunctionBody(), std::move(entry), [&](Operation *end, BufferState &left) {
+      BufferState back = left;
+      back.flights.remove_if([&](auto &each) {
+        if (ours.contains(each.first))
+          return false;
+        findings.add(end, each.second, "collective in flight, expected it to be finished before the function ends");
+        return true;
+      });
+      SmallVector<std::pair<Value, Value>> returned;
+      for (auto [operand, result] : llvm::zip(end->getOperands(), op->getResults()))
+        returned.push_back({operand, result});
+      pass(end, returned, back);
+      if (after)
+        after->join(back);
+      else
+        after = std::move(back);
+    });
+    stack.pop_back();
+    findings.path = before;
+    if (after)
+      state = std::move(*after);
+  }
+
+  /// What the buffers are that an operation gives. A tensor is followed if it stands for a buffer (to_tensor).
   void results(Operation *op, BufferState &state) {
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-    for (Value result : op->getResults()) {
-      if (!isBuffer(result))
+    bool isFree = isMemoryEffectFree(op) || isa<bufferization::ToTensorOp, bufferization::ToBufferOp>(op);
+    for (auto [index, result] : llvm::enumerate(op->getResults())) {
+      if (!isBuffer(result) && !isa<TensorType>(result.getType()))
         continue;
       if (effects && effects.getEffectOnValue<MemoryEffects::Allocate>(result)) {
-        state.allocate(result, op);
-      } else if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
+        const void *name = named(op);
+        if (isa<memref::AllocaOp>(op))
+          scopes[name] = op->getParentWithTrait<OpTrait::AutomaticAllocationScope>();
+        state.allocate(result, name);
+        continue;
+      }
+      if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
         const void *name = outside ? outside : global.getNameAttr().getAttr().getAsOpaquePointer();
         globals.insert(name);
         state.set(result, {BufferObject{name}});
-      } else if (auto view = dyn_cast<ViewLikeOpInterface>(op)) {
-        state.set(result, state.of(view.getViewSource()));
-      } else if (isa<arith::SelectOp, memref::ExtractStridedMetadataOp>(op)) {
-        BufferObjects either;
-        for (Value operand : op->getOperands())
-          if (isBuffer(operand))
-            either.add(state.of(operand));
-        state.set(result, std::move(either));
-      } else {
-        state.set(result, BufferObjects::unknown());
+        continue;
       }
+      BufferObjects either; // of the buffers that it is made from
+      std::optional<const void *> identity;
+      for (Value operand : op->getOperands())
+        if (isFree && (isBuffer(operand) || state.knows(operand)))
+          if (!isa<memref::DistinctObjectsOp>(op) || op->getOperand(index) == operand) {
+            Buffer source = state.of(operand);
+            either.add(source.objects);
+            identity = !identity || *identity == source.identity ? source.identity : nullptr;
+          }
+      if (!either.empty())
+        state.set(result, std::move(either), *identity);
+      else if (isBuffer(result))
+        state.set(result, BufferObjects::unknown());
     }
+  }
+
+  /// A buffer that is put into another one may come out of it anywhere.
+  void stored(Operation *op, BufferState &state) {
+    for (Value holder : op->getOperands()) {
+      auto type = dyn_cast<BaseMemRefType>(holder.getType());
+      if (!type || !isa<BaseMemRefType>(type.getElementType()))
+        continue;
+      for (Value buffer : op->getOperands())
+        if (buffer.getType() == type.getElementType())
+          for (const BufferObject &object : state.of(buffer).objects)
+            kept.insert(object.name);
+    }
+  }
+
+  /// Memory of an alloca ends with the operation around it, at each of its ends.
+  void scopeEnds(Operation *scope, Operation *end, BufferState &state) {
+    for (auto &[token, flight] : state.flights)
+      for (const Buffer &buffer : llvm::concat<Buffer>(flight.read, flight.written))
+        if (llvm::any_of(buffer.objects, [&](const BufferObject &object) {
+              auto known = scopes.find(object.name);
+              return known != scopes.end() && known->second == scope;
+            }))
+          findings.add(
+              end, flight,
+              "buffer in flight, expected memory that outlives the collective, got a memref.alloca that ends here");
   }
 
   void regions(RegionBranchOpInterface op, BufferState &state) {
@@ -252,6 +314,8 @@ private:
         auto terminator = dyn_cast<RegionBranchTerminatorOpInterface>(end);
         if (!terminator)
           return;
+        if (op->hasTrait<OpTrait::AutomaticAllocationScope>())
+          scopeEnds(op, end, left);
         SmallVector<RegionSuccessor> successors;
         terminator.getSuccessorRegions(SmallVector<Attribute>(end->getNumOperands()), successors);
         for (RegionSuccessor successor : successors)
@@ -261,7 +325,7 @@ private:
     if (after)
       state = std::move(*after);
     for (Value result : op->getResults())
-      if (isBuffer(result) && !state.objects.count(result.getAsOpaquePointer()))
+      if (isBuffer(result) && !state.knows(result))
         state.set(result, BufferObjects::unknown());
   }
 
@@ -276,10 +340,10 @@ private:
       findings.add(finish, flight,
                    "token, expected a collective in flight on every path to here, got one only on some");
     for (auto [index, init] : llvm::enumerate(finish.getInits())) // F4
-      if (!state.of(init).mayBe(flight.written))
+      if (!state.mayBe(state.of(init), flight.written))
         findings.add(finish, flight, "destination " + Twine(index) + ", expected the buffer of the launch");
     for (auto [index, input] : llvm::enumerate(finish.getInputs()))
-      if (!state.of(input).mayBe(flight.read))
+      if (!state.mayBe(state.of(input), flight.read))
         findings.add(finish, flight, "input " + Twine(index) + ", expected the buffer of the launch");
     inspect(finish, state); // what else is in flight
   }
@@ -298,14 +362,22 @@ private:
       return;
     if (auto call = dyn_cast<func::CallOp>(op); call && call.getCallee() == "braid_module_mark")
       return; // reads the clock
+    if (!op->hasTrait<OpTrait::IsTerminator>() && !isa<RegionBranchOpInterface>(op))
+      for (Value operand : op->getOperands())
+        if (isa<TensorType>(operand.getType()) && state.knows(operand))
+          for (auto &[token, flight] : state.flights)
+            if (state.mayBe(state.of(operand), flight.written)) // F2
+              findings.add(op, flight, "buffer in flight, expected nobody to read what the collective writes");
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
     if (!effects) {
       if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || op->hasTrait<OpTrait::IsTerminator>() ||
           isa<RegionBranchOpInterface>(op))
         return; // what it holds is inspected; what it passes on is followed
-      for (auto &[token, flight] : state.flights) {
+      for (auto &each : state.flights) {
+        const Flight &flight = each.second;
         bool given = llvm::any_of(op->getOperands(), [&](Value operand) {
-          return isBuffer(operand) && (state.of(operand).mayBe(flight.read) || state.of(operand).mayBe(flight.written));
+          Buffer buffer = isBuffer(operand) ? state.of(operand) : behind(operand, state);
+          return state.mayBe(buffer, flight.read) || state.mayBe(buffer, flight.written);
         });
         if (given || isReachable(flight.read) || isReachable(flight.written)) // F3
           findings.add(op, flight, "buffer in flight, expected no operation of unknown effects to get it");
@@ -319,6 +391,8 @@ private:
           effect.getResource() != SideEffects::DefaultResource::get())
         continue;
       if (Value memory = effect.getValue()) {
+        if (memory.getDefiningOp() == op && effects.getEffectOnValue<MemoryEffects::Allocate>(memory))
+          continue;                                        // its own, new
         if (!isa<TensorType, TokenType>(memory.getType())) // a pointer that is no buffer may be any
           inspect(op, effect, memory, state);
         continue;
@@ -329,47 +403,115 @@ private:
     }
   }
 
+  /// The buffers whose address a number or a pointer is computed from.
+  Buffer behind(Value value, BufferState &state) {
+    BufferObjects objects;
+    SmallVector<Value> work = {value};
+    llvm::SmallPtrSet<Value, 8> seen;
+    while (!work.empty()) {
+      Value next = work.pop_back_val();
+      Operation *op = next.getDefiningOp();
+      if (!op || !seen.insert(next).second || !isMemoryEffectFree(op))
+        continue;
+      bool takes = isa<memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp>(op);
+      for (Value operand : op->getOperands())
+        if (!isBuffer(operand))
+          work.push_back(operand);
+        else if (takes)
+          objects.add(state.of(operand).objects);
+    }
+    return {objects, nullptr};
+  }
+
   void inspect(Operation *op, MemoryEffects::EffectInstance &effect, Value buffer, BufferState &state) {
-    BufferObjects touched = state.of(buffer);
+    Buffer touched = state.of(buffer);
     bool reads = isa<MemoryEffects::Read>(effect.getEffect());
     StringRef verb = reads ? "read" : isa<MemoryEffects::Write>(effect.getEffect()) ? "write" : "free";
     bool frees = isa<MemoryEffects::Free>(effect.getEffect());
     for (auto &[token, flight] : state.flights) {
-      // Deallocation asks at run time who owns a buffer; where it may be one of several, so does the runtime (F6).
-      if (frees && !flight.mustHold(touched))
+      // Deallocation asks at run time who owns a buffer, and so does the runtime, where it may be one of several (F6).
+      if (frees && (!flight.mustHold(touched.objects) || isAskedFirst(op)))
         continue;
-      if (touched.mayBe(flight.written)) // F2
+      if (state.mayBe(touched, flight.written)) // F2
         findings.add(op, flight, "buffer in flight, expected nobody to " + verb + " what the collective writes");
-      else if (!reads && touched.mayBe(flight.read)) // F1
+      else if (!reads && state.mayBe(touched, flight.read)) // F1
         findings.add(op, flight, "buffer in flight, expected nobody to " + verb + " what the collective reads");
     }
   }
 
+  /// Whether an operation depends on what deallocation has found out: addresses compared here, or in a table that it fills.
+  static bool isAskedFirst(Operation *op) {
+    auto branch = dyn_cast<scf::IfOp>(op->getParentOp());
+    SmallVector<Value> work;
+    if (branch)
+      work.push_back(branch.getCondition());
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    while (!work.empty()) {
+      Operation *from = work.pop_back_val().getDefiningOp();
+      if (!from || !seen.insert(from).second)
+        continue;
+      if (isa<memref::ExtractAlignedPointerAsIndexOp, memref::LoadOp>(from))
+        return true;
+      if (isMemoryEffectFree(from))
+        llvm::append_range(work, from->getOperands());
+    }
+    return false;
+  }
+
   /// Whether a function that is called may reach it without being given it.
-  bool isReachable(const BufferObjects &objects) {
-    return llvm::any_of(objects, [&](const BufferObject &object) {
-      return object.isUnknown() || object.name == outside || globals.contains(object.name);
+  bool isReachable(ArrayRef<Buffer> buffers) {
+    return llvm::any_of(buffers, [&](const Buffer &buffer) {
+      return llvm::any_of(buffer.objects, [&](const BufferObject &object) {
+        return object.isUnknown() || object.name == outside || globals.contains(object.name) ||
+               kept.contains(object.name);
+      });
     });
   }
 
+  static constexpr int mostCalls = 20000;
+
   Findings &findings;
-  const void *outside =
-      nullptr; ///< the name of all memory that comes from a caller; null: callers are known to be careful
+  SymbolTableCollection symbols;
+  SmallVector<FunctionOpInterface> stack; ///< the function that is followed, and the calls that led to it
+  int calls = 0;
+  std::map<std::pair<const void *, Operation *>, std::unique_ptr<char>> names;
+  /// The name of all memory that comes from a caller; null: callers are known to be careful.
+  const void *outside = nullptr;
   llvm::SmallPtrSet<const void *, 4> globals;
+  llvm::SmallPtrSet<const void *, 4> kept;          ///< memory that was put into memory
+  llvm::DenseMap<const void *, Operation *> scopes; ///< what memory of an alloca ends with
 };
 
 struct VerifyInFlight : public impl::BraidVerifyInFlightBase<VerifyInFlight> {
   void runOnOperation() override {
+    ModuleOp module = getOperation();
+    markAllAnalysesPreserved();
+    auto isPart = [](Operation *op) {
+      return isa<LaunchOp, FinishOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    if (!module.walk(isPart).wasInterrupted())
+      return;
+    // From outside: public functions, those that somebody has the address of, and then what nobody calls.
     Findings findings;
-    getOperation()->walk([&](FunctionOpInterface function) {
-      bool launches = function->walk([](LaunchOp) { return WalkResult::interrupt(); }).wasInterrupted() ||
-                      function->walk([](FinishOp) { return WalkResult::interrupt(); }).wasInterrupted();
-      if (launches)
-        Follower(findings).follow(function);
+    Follower follower(findings);
+    SymbolTableCollection symbols;
+    SymbolUserMap users(symbols, module);
+    SmallVector<FunctionOpInterface> inner;
+    module.walk([&](FunctionOpInterface function) {
+      if (function.isExternal())
+        return;
+      bool isAddressed =
+          llvm::any_of(users.getUsers(function), [](Operation *user) { return !isa<CallOpInterface>(user); });
+      if (function.isPublic() || isAddressed)
+        follower.follow(function, /*careful=*/!isAddressed);
+      else
+        inner.push_back(function);
     });
+    for (FunctionOpInterface function : inner)
+      if (!follower.followed.contains(function)) // dead, but what is in it is looked at
+        follower.follow(function, /*careful=*/true);
     if (findings.report())
       signalPassFailure();
-    markAllAnalysesPreserved();
   }
 };
 

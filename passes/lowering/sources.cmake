@@ -8,4 +8,5 @@ set(BRAID_LOWERING_SOURCES
   lowering/Site.cpp
   lowering/ToDestination.cpp
   lowering/ToRuntime.cpp
+  lowering/UnrollShifted.cpp
   lowering/VerifyInFlight.cpp)

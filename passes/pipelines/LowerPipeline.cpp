@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -22,11 +23,14 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
   if (options.marks)
     manager.addPass(createBraidMarkCompute());
 
-  // Destinations before bufferization, which then sees what is in flight.
+  // Destinations before bufferization, which then sees what is in flight: first of computation, then of collectives.
+  manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addPass(createBraidToDestination());
   manager.addPass(createCanonicalizerPass()); // loops drop the operands that they carried for a wait
-  manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addNestedPass<func::FuncOp>(createBraidPrepareCompute());
+  manager.addNestedPass<func::FuncOp>(
+      vector::createLowerVectorMaskPass()); // a mask holds one operation, not its buffers
+  manager.addNestedPass<func::FuncOp>(vector::createLowerVectorMultiReductionPass());
 
   // To buffers. Arguments and results of functions are plain contiguous memory.
   manager.addPass(bufferization::createEmptyTensorEliminationPass());

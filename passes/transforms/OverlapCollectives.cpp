@@ -39,6 +39,8 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
     options.device = read ? &read->device : nullptr;
     options.planned = PlannedPolicy::Moves;
     options.category = getArgumentName();
+    if (read)
+      options.engine = engine;
     FailureOr<ProgramModel> model = buildProgramModel(module, options);
     if (failed(model))
       return signalPassFailure();

@@ -64,7 +64,7 @@ private:
                    "not planned: its size is dynamic and no braid.size_hint says how many bytes it has");
       return success();
     }
-    cost::CollectiveSpec spec = specOf(op, *set);
+    cost::CollectiveSpec spec = specOf(op, *set, pricer.engine());
     const std::vector<cost::Candidate> &candidates = pricer.candidates(spec);
     auto time = [&](size_t index) {
       return std::isnan(quantile) ? pricer.mean(spec, index) : pricer.quantile(spec, index, quantile).first;

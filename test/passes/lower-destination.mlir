@@ -141,9 +141,12 @@ func.func @token_in_a_loop(%a: tensor<4xf32>, %n: index, %c: i1) -> tensor<4xf32
     %w = braid.wait %k, %z : (tensor<4xf32>) -> tensor<4xf32>
     // CHECK: %[[SUM:.*]] = arith.addf %[[W]], %arg0
     %sum = arith.addf %w, %a : tensor<4xf32>
-    // CHECK: %[[NEXT:.*]]:2 = scf.if
+    // CHECK: %[[SIDE:.*]] = arith.index_castui %arg2 : i1 to index
+    // CHECK: %[[NEXT:.*]]:2 = scf.index_switch %[[SIDE]]
     %next = scf.if %c -> !braid.token {
-      // CHECK: %[[T1:.*]], %[[D1:.*]] = braid.launch all_reduce outs(%[[SUM]] :
+      // CHECK: case 1
+      // CHECK: %[[SUM1:.*]] = bufferization.alloc_tensor() copy(%[[SUM]])
+      // CHECK: %[[T1:.*]], %[[D1:.*]] = braid.launch all_reduce outs(%[[SUM1]] :
       // CHECK: scf.yield %[[T1]], %[[D1]] :
       %u = braid.start(%y = %sum) : tensor<4xf32> {
     %r = braid.all_reduce sum %y groups = #pairs : tensor<4xf32>
@@ -151,7 +154,9 @@ func.func @token_in_a_loop(%a: tensor<4xf32>, %n: index, %c: i1) -> tensor<4xf32
   }
       scf.yield %u : !braid.token
     } else {
-      // CHECK: %[[T2:.*]], %[[D2:.*]] = braid.launch broadcast outs(%[[SUM]] :
+      // CHECK: default
+      // CHECK: %[[SUM2:.*]] = bufferization.alloc_tensor() copy(%[[SUM]])
+      // CHECK: %[[T2:.*]], %[[D2:.*]] = braid.launch broadcast outs(%[[SUM2]] :
       // CHECK: scf.yield %[[T2]], %[[D2]] :
       %u = braid.start(%y = %sum) : tensor<4xf32> {
     %r = braid.broadcast %y root = 0 groups = #pairs : tensor<4xf32>
@@ -171,16 +176,19 @@ func.func @token_in_a_loop(%a: tensor<4xf32>, %n: index, %c: i1) -> tensor<4xf32
 
 #pairs = #braid.groups<[[0, 1]]>
 
-// Not in place: a copy of the operand that nobody else can write, and the destination.
+// Not in place: a copy of the operand that nobody else can write, and the destination. Round a while loop go their buffers.
 // CHECK-LABEL: func.func @gathered_in_a_while_loop
 func.func @gathered_in_a_while_loop(%a: tensor<4xf32>, %c: i1) -> tensor<8xf32> {
   // CHECK: %[[OWN:.*]] = bufferization.alloc_tensor() copy(%arg0)
-  // CHECK: %[[T:.*]], %[[D:.*]] = braid.launch all_gather ins(%[[OWN]] :
+  // CHECK: %[[DEST:.*]] = bufferization.alloc_tensor() : tensor<8xf32>
+  // CHECK: %[[IN:.*]] = bufferization.to_buffer %[[OWN]]
+  // CHECK: %[[D:.*]] = bufferization.to_buffer %[[DEST]]
+  // CHECK: %[[T:.*]] = braid.launch all_gather ins(%[[IN]] : memref<4xf32>) outs(%[[D]] : memref<8xf32>)
   %t = braid.start(%y = %a) : tensor<4xf32> {
     %r = braid.all_gather %y dims = [0] groups = #pairs : (tensor<4xf32>) -> tensor<8xf32>
     braid.yield %r : tensor<8xf32>
   }
-  // CHECK: %[[LAST:.*]]:4 = scf.while (%[[K:.*]] = %[[T]], %[[X:.*]] = %arg0, %[[I:.*]] = %[[OWN]], %[[O:.*]] = %[[D]])
+  // CHECK: %[[LAST:.*]]:4 = scf.while (%[[K:.*]] = %[[T]], %[[X:.*]] = %arg0, %[[I:.*]] = %[[IN]], %[[O:.*]] = %[[D]])
   %last:2 = scf.while (%k = %t, %x = %a) : (!braid.token, tensor<4xf32>) -> (!braid.token, tensor<4xf32>) {
     // CHECK: scf.condition(%{{.*}}) %[[K]], %[[X]], %[[I]], %[[O]] :
     scf.condition(%c) %k, %x : !braid.token, tensor<4xf32>
@@ -188,7 +196,8 @@ func.func @gathered_in_a_while_loop(%a: tensor<4xf32>, %c: i1) -> tensor<8xf32> 
   ^bb0(%k: !braid.token, %x: tensor<4xf32>):
     scf.yield %k, %x : !braid.token, tensor<4xf32>
   }
-  // CHECK: braid.finish %[[LAST]]#0 ins(%[[LAST]]#2 : tensor<4xf32>) outs(%[[LAST]]#3 : tensor<8xf32>)
+  // CHECK: braid.finish %[[LAST]]#0 ins(%[[LAST]]#2 : memref<4xf32>) outs(%[[LAST]]#3 : memref<8xf32>)
+  // CHECK: bufferization.to_tensor %[[LAST]]#3 restrict writable : memref<8xf32>
   %r = braid.wait %last#0, %last#1 : (tensor<4xf32>) -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
@@ -224,13 +233,14 @@ func.func @token_from_a_caller(%t: !braid.token, %a: tensor<4xf32>) -> tensor<4x
 func.func @tokens_that_do_not_fit(%a: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   // expected-note @+1 {{they meet here}}
   %t = scf.if %c -> !braid.token {
+    // expected-note @+1 {{the other collective is started here}}
     %u = braid.start(%y = %a) : tensor<4xf32> {
     %r = braid.all_reduce sum %y groups = #pairs : tensor<4xf32>
     braid.yield %r : tensor<4xf32>
   }
     scf.yield %u : !braid.token
   } else {
-    // expected-error @+1 {{token, expected to meet only tokens of collectives with the same tensors in flight, 'tensor<4xf32>', 'tensor<4xf32>', got 'tensor<4xf32>'}}
+    // expected-error @+1 {{token, expected to meet only tokens of collectives with the same tensors in flight, got permute of tensor<4xf32>, which meets all_reduce of tensor<4xf32>: wait for one of them before, or carry their tokens apart}}
     %u = braid.start(%y = %a) : tensor<4xf32> {
     %r = braid.permute %y pairs = [[0, 1]] : tensor<4xf32>
     braid.yield %r : tensor<4xf32>

@@ -128,7 +128,22 @@ func.func @block_argument(%a: memref<4xf32>, %b: memref<4xf32>, %c: i1, %v: f32,
 
 // -----
 
-// Two buffers trade places in a loop: on the second trip the one in flight is the other.
+// Two buffers trade places in a loop: whichever is in flight, the other one is not.
+func.func @ok_swapped_in_a_loop(%c: i1, %v: f32, %i: index) {
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  %r:2 = scf.for %k = %i to %i step %i iter_args(%x = %a, %y = %b) -> (memref<4xf32>, memref<4xf32>) {
+    scf.yield %y, %x : memref<4xf32>, memref<4xf32>
+  }
+  %t = braid.launch broadcast outs(%r#0 : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
+  memref.store %v, %r#1[%i] : memref<4xf32>
+  braid.finish %t outs(%r#0 : memref<4xf32>)
+  return
+}
+
+// -----
+
+// Under the name from before the loop it is either.
 func.func @swapped_in_a_loop(%c: i1, %v: f32, %i: index) {
   %a = memref.alloc() : memref<4xf32>
   %b = memref.alloc() : memref<4xf32>
@@ -138,7 +153,7 @@ func.func @swapped_in_a_loop(%c: i1, %v: f32, %i: index) {
   // expected-note @+1 {{the collective was launched here}}
   %t = braid.launch broadcast outs(%r#0 : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
   // expected-error @+1 {{buffer in flight, expected nobody to write what the collective writes}}
-  memref.store %v, %r#1[%i] : memref<4xf32>
+  memref.store %v, %a[%i] : memref<4xf32>
   // expected-note @+1 {{and is finished here}}
   braid.finish %t outs(%r#0 : memref<4xf32>)
   return
@@ -146,8 +161,23 @@ func.func @swapped_in_a_loop(%c: i1, %v: f32, %i: index) {
 
 // -----
 
-// Within a trip they are two, but that is not seen: each may be either.
-func.func @double_buffer(%c: i1, %v: f32, %i: index) {
+// Two that trade places are two in every trip.
+func.func @ok_double_buffer(%c: i1, %v: f32, %i: index) {
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  %r:2 = scf.for %k = %i to %i step %i iter_args(%x = %a, %y = %b) -> (memref<4xf32>, memref<4xf32>) {
+    %t = braid.launch broadcast outs(%x : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
+    memref.store %v, %y[%i] : memref<4xf32>
+    braid.finish %t outs(%x : memref<4xf32>)
+    scf.yield %y, %x : memref<4xf32>, memref<4xf32>
+  }
+  return
+}
+
+// -----
+
+// Unless they were one to begin with, or become one in some trip.
+func.func @one_buffer_twice(%c: i1, %v: f32, %i: index) {
   %a = memref.alloc() : memref<4xf32>
   %b = memref.alloc() : memref<4xf32>
   %r:2 = scf.for %k = %i to %i step %i iter_args(%x = %a, %y = %b) -> (memref<4xf32>, memref<4xf32>) {
@@ -157,7 +187,7 @@ func.func @double_buffer(%c: i1, %v: f32, %i: index) {
     memref.store %v, %y[%i] : memref<4xf32>
     // expected-note @+1 {{and is finished here}}
     braid.finish %t outs(%x : memref<4xf32>)
-    scf.yield %y, %x : memref<4xf32>, memref<4xf32>
+    scf.yield %y, %y : memref<4xf32>, memref<4xf32>
   }
   return
 }
@@ -238,7 +268,11 @@ func.func @a_global_and_a_call() {
 
 // -----
 
-// A private function's callers may give it one buffer twice.
+// Who knows a function's address may give it one buffer twice.
+func.func private @addressed() -> ((memref<4xf32>, memref<4xf32>, f32, index) -> ()) {
+  %f = func.constant @arguments : (memref<4xf32>, memref<4xf32>, f32, index) -> ()
+  return %f : (memref<4xf32>, memref<4xf32>, f32, index) -> ()
+}
 func.func private @arguments(%a: memref<4xf32>, %b: memref<4xf32>, %v: f32, %i: index) {
   // expected-note @+1 {{the collective was launched here}}
   %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}

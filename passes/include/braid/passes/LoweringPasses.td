@@ -11,8 +11,11 @@ def BraidToDestination : Pass<"braid-to-destination", "::mlir::ModuleOp"> {
     apart. Destinations are fresh (`bufferization.alloc_tensor`), the `init` of a rooted collective, or, for an all_reduce or broadcast
     whose operands are computed in the program and not read afterwards, the operands themselves: in place.
 
-    Where `scf.for`, `scf.while` and `scf.if` pass a token on, they pass on the tensors in flight too. A token that is
-    given to a function, or comes from a caller, is an error: inline the function.
+    Where `scf.for`, `scf.while` and `scf.if` pass a token on, they pass on the tensors in flight too. A loop that hands on a token
+    in the place of another (several in flight, which move up by one in each trip) is unrolled until each is new or in its
+    place; a `scf.while` that only counts becomes a `scf.for` for it. In other loops, buffers of copies are passed on instead of
+    tensors. `scf.index_switch` becomes `scf.if`, whose results upstream's bufferization understands. Tokens that meet must have the
+    same tensors in flight. A token that is given to a function, or comes from a caller, is an error: inline the function.
   }];
   let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect"];
@@ -27,14 +30,18 @@ def BraidVerifyInFlight : Pass<"braid-verify-in-flight", "::mlir::ModuleOp"> {
     - (F3) no operation whose effects are not known gets such a buffer, or could reach it without (globals);
     - (F4) the buffers of the finish are those of the launch;
     - (F5) each launch is finished exactly once, on every path, and before the function ends;
-    - (F6) where a buffer that is freed may be one of several (deallocation asks at run time who owns it), the runtime refuses to free
-      one in flight.
+    - (F6) where a buffer that is freed may be one of several, or is freed if an address is another (deallocation asks at run time who
+      owns it), the runtime refuses to free one in flight.
 
-    Every path is followed with the memory that each buffer may be: through views, casts, choices, branches and loops, also
-    where loops and branches pass tokens on. The buffer that an allocation in a loop gave last is told from those that it gave
-    before. What can't be told apart counts as the same, so the pass may refuse a program that is right, and never accepts one
-    that is wrong. Taken for granted: the caller of a public function gives it different buffers, and a called function
-    reaches only what it is given, and globals. Independent of the passes that produced the program.
+    - (F7) memory of a `memref.alloca` outlives the collective: it ends with the loop's trip, scope or function around it.
+
+    Every path is followed with the memory that each buffer may be: through views, casts, choices, branches, loops and calls, also
+    where loops and branches pass tokens on. A call leads into the function, with what it gives. The buffer that an allocation in a loop gave
+    last is told from those that it gave before. A tensor that stands for a buffer (`to_tensor`) is followed too. What can't be told
+    apart counts as the same, so the pass may refuse a program that is right, and never accepts one that is wrong. Taken for granted:
+    who calls a public function from outside of the module gives it different buffers, and a function without a body here reaches
+    only what it is given (also as an address), globals, and buffers that were stored in others. Independent of the passes that
+    produced the program.
   }];
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }
@@ -81,13 +88,13 @@ def BraidPrepareCompute : Pass<"braid-prepare-compute", "::mlir::func::FuncOp"> 
   let summary = "Bring computation into forms that become loops, matrix products in a good order";
   let description = [{
     `linalg.softmax`, `linalg.pack` and `linalg.unpack` are taken apart. `tensor.gather` and `tensor.scatter`, which nothing lowers, are
-    errors.
+    errors. Where a call gives a function one tensor, or parts of one, twice, the second is a copy.
 
     `linalg.matmul` becomes a generic operation with its loops in the order m, k, n: LLVM vectorizes the innermost one. The
     plain order (m, n, k) is some 40 times slower. No tiling: this is the floor, not the roof.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
+                           "::mlir::math::MathDialect", "::mlir::bufferization::BufferizationDialect"];
 }
 
 #endif // BRAID_PASSES_LOWERINGPASSES_TD
