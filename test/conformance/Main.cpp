@@ -190,10 +190,12 @@ int control() {
     decltype(&naive) program;
     braid_collective collective;
     bool exact;
+    bool ragged = false;
   };
   const Broken all[] = {{"broken_order", ownOrder, BRAID_ALL_REDUCE, false},
                         {"broken_sum", overwrites, BRAID_ALL_REDUCE, true},
-                        {"broken_blocks", swaps, BRAID_ALL_GATHER, true}};
+                        {"broken_blocks", swaps, BRAID_ALL_GATHER, true},
+                        {"broken_sizes", swaps, BRAID_ALL_TO_ALL, true, true}};
   int accepted = 0;
   for (const Broken &broken : all) {
     algorithms::Algorithm algorithm = *algorithms::find("naive_exchange");
@@ -207,6 +209,7 @@ int control() {
     one.ranks = 4;
     one.count = 16384;
     one.exact = broken.exact;
+    one.ragged = broken.ragged;
     one.algorithm = "naive_exchange";
     std::string right = runner.run(one);
     one.algorithm = broken.name;

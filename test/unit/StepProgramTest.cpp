@@ -197,6 +197,28 @@ TEST_CASE("one rank's program of 16384 is made alone, in little time and memory"
   CHECK(find("ring")->program(Collective::AllReduce, ranks, 9999, options).steps.size() == 4 * 16383);
 }
 
+TEST_CASE("one rank's ragged program is made alone too, of as many ranks as algorithms that forward serve",
+          "[algorithms]") {
+  int made = 0;
+  for (int ranks : {mostForwarding, 16384}) {
+    StepOptions options;
+    options.ragged = true;
+    for (int rank = 0; rank < ranks; ++rank)
+      options.hosts.push_back(rank / 8);
+    for (const Algorithm &algorithm : registry()) {
+      if (!servesRagged(algorithm, ranks))
+        continue;
+      auto begin = std::chrono::steady_clock::now();
+      StepProgram program = algorithm.program(Collective::AllToAll, ranks, 3999, options);
+      INFO(algorithm.name << " on " << ranks);
+      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+      CHECK(program.ragged);
+      ++made;
+    }
+  }
+  CHECK(made == 4); // pairwise exchange on both, Bruck and hierarchical on the smaller number
+}
+
 TEST_CASE("buffers: all_gather works on its result") {
   CHECK(bufferBytes(Collective::AllGather, 8, 100) == 800);
   CHECK(bufferBytes(Collective::AllReduce, 8, 100) == 100);
