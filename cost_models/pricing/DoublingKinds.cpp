@@ -79,7 +79,9 @@ public:
         for (int d : distances)
           kinds[v] = with(kinds[v], coarse[v ^ d]);
       OneOfEach finer = oneOfEach(far);
-      if (finer.count() == players.count() || finer.count() > mostDoubles) {
+      size_t most = meets ? mostDoubles / 2 : mostDoubles; // an estimate in any case, if messages meet on spines
+      maker.near |= finer.count() > most;
+      if (finer.count() == players.count() || finer.count() > most) {
         kinds = coarse;
         break;
       }
@@ -142,8 +144,10 @@ private:
         }
       }
       for (int v = 0; v < m; ++v)
-        if (spine[v].first >= 0)
+        if (spine[v].first >= 0) {
           ways[step][v] = {6, loads[spine[v].first], loads[spine[v].second]};
+          meets |= ways[step][v].up > 1 || ways[step][v].down > 1;
+        }
     }
   }
   void crowd(KindMaker::Player &player) {
@@ -192,6 +196,7 @@ private:
     int links, up, down; ///< messages that its links up and down a spine have at once
   };
   std::vector<std::vector<Way>> ways; ///< by exchange and sender
+  bool meets = false;                 ///< on a spine
   std::vector<uint64_t> kinds;        ///< of members
 };
 

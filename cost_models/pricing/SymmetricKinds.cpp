@@ -121,8 +121,9 @@ Cast castOf(const Machine &machine, const Symmetry &symmetry, int members, int64
       cast.ranks.push_back((first + host) * L + member);
   cast.playerOf = [=](int receiver, int sender) {
     if (symmetry.kind != Symmetry::Xor) { // unwrapped: at most half of the group away
-      int away = floorMod(sender - receiver, n);
-      sender = receiver + (2 * away >= n ? away - n : away);
+      int around = symmetry.kind == Symmetry::Shift ? n : (n + L - 1) / L * L; // hosts are turned as wholes
+      int away = floorMod(sender - receiver, around);
+      sender = receiver + (2 * away >= around ? away - around : away);
     }
     int host = floorMod(floorMod(sender, leafHosts * L) / L, leafHosts);
     int player = all ? host : leafHosts > 1 && host == leafHosts - 1;
