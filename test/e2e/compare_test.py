@@ -113,6 +113,17 @@ def command(*words):
     return done.returncode, done.stdout, done.stderr
 
 
+UNEVEN = '''import jax
+from jax.sharding import Mesh, PartitionSpec as P
+
+
+def step():
+    mesh = Mesh(jax.devices()[:5], ("data",))
+    same = jax.jit(jax.shard_map(lambda x: x, mesh=mesh, in_specs=P("data"), out_specs=P("data")))
+    return same, (jax.ShapeDtypeStruct((8,), "float32"),)
+'''
+
+
 @check
 def command_line():
     with tempfile.TemporaryDirectory() as folder:
@@ -134,12 +145,17 @@ def command_line():
             ("compare", mlp, write("empty.mlir", "")): "the file is empty",
             ("compare", mlp, write("cut.mlir", data("mlp_dp8")[:3000])): "can't read it as StableHLO",
             ("compare", mlp, os.path.join(DATA, "moe_ep8.mlir")): "different signatures",
+            ("compare", mlp, write("four.mlir", data("mlp_dp8").replace("num_partitions = 8", "num_partitions = 4"))):
+                "expected a program for 8 devices",
             ("compare", mlp, mlp, "--plan", write("plan.json", "{")): "expected the JSON",
             ("plan", pretty, "--cluster", "x.yaml"): "generic form",
             ("plan", mlp, "--cluster", "x.yaml"): "braid-opt: not in BRAID_BIN",
             ("export", "nothing"): "expected MODULE:FUNCTION",
             ("export", os.path.join(ROOT, "test/e2e/models.py") + ":nothing"): "has no 'nothing'",
             ("export", os.path.join(ROOT, "test/e2e/models.py") + ":mlp", "-o", "/nonexistent/out.mlir"): "can't write it",
+            ("export", write("uneven.py", UNEVEN) + ":step", "--devices", "5"): "traced for 5 devices: ValueError: shard_map",
+            ("export", write("odd.py", UNEVEN.replace("(8,)", "(10,)").replace("lambda x: x", "lambda x: x.odd")) + ":step", "--devices", "10"):
+                "odd.py:7: AttributeError",
         }
         for words, said in errors.items():
             status, out, err = command(*words)

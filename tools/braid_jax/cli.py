@@ -7,6 +7,8 @@ import importlib.util
 import json
 import os
 import sys
+import textwrap
+import traceback
 
 from . import program
 from .devices import devices_named_in, use_host_devices
@@ -73,11 +75,27 @@ def _function(name):
     return made
 
 
+def _place(error):
+    """FILE:LINE: of the innermost line that is neither in a library nor of this package; JAX leaves its own out."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    frames = [f for f in traceback.extract_tb(error.__traceback__)
+              if "site-packages" not in f.filename and os.path.isfile(f.filename) and os.path.dirname(f.filename) != here]
+    return f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+
+
 def _export(o):
     use_host_devices(o.devices)
     from .exporting import export
     jitted, args = _function(o.function)
-    _write(o.output, export(jitted, *args, partitioner=o.partitioner, locations=o.locations))
+    try:
+        text = export(jitted, *args, partitioner=o.partitioner, locations=o.locations)
+    except BraidJaxError:
+        raise
+    except Exception as error:  # what JAX or the function itself says of the function and this number of devices
+        said = textwrap.shorten(str(error), 400, placeholder=" ...")  # JAX says it in paragraphs
+        raise BraidJaxError(f"{o.function}: can't be traced for {o.devices} devices: {_place(error)}{type(error).__name__}: "
+                            f"{said}") from None
+    _write(o.output, text)
     return 0
 
 

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from . import collectives, program, running
+from .devices import devices_named_in
 from .errors import BraidJaxError
 
 AGREE, DIFFER, NO_ORACLE = 0, 1, 2
@@ -135,6 +136,9 @@ def compare(original, changed, *, seed=0, rtol=None, expect_bitwise=False, plan=
     """
     report = Report()
     first = original if isinstance(original, running.Executable) else running.compile_text(original, names[0], devices)
+    named = devices_named_in(changed) if isinstance(changed, str) else 1
+    if not devices and named not in (1, len(first.devices)):  # XLA would say it with a stack trace
+        raise BraidJaxError(f"{names[1]}: expected a program for {len(first.devices)} devices, as {names[0]} is, got one for {named}")
     second = running.compile_text(changed, names[1], devices or len(first.devices))
     if first.arguments != second.arguments:
         one, two = ([str(s) for s in e.arguments] for e in (first, second))
