@@ -165,7 +165,8 @@ def what_cannot_be_is_said():
     for words, arguments in {
             "clock that goes on": ["-n", 8, "--compute", "busy", "--clock", "virtual"],
             "number of ranks": ["--fibers"],
-            "fibers: expected transport": ["-n", 8, "--fibers", "--transport", "shm", "--clock", "virtual"],
+            "fibers: expected transport": ["-n", 8, "--fibers", "--transport", "emulated+shm", "--clock", "virtual"],
+            "--clock: expected an emulated transport": ["-n", 8, "--fibers", "--transport", "shm", "--clock", "virtual"],
             "at least 1": ["-n", 8, "--jobs", 0]}.items():
         error = tool("braid-run", module, *arguments, fails=True)
         expect(words in error, f"{arguments}: expected '{words}', got {error}")
