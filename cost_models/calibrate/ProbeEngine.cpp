@@ -19,7 +19,8 @@ namespace {
 class Job {
 public:
   Job(const Cluster &cluster, const Placement &placement, bool between, const Factors &factors)
-      : factors(factors), pricer(rebased(cluster, between, factors), placement, Engine::Braid, BucketForm::OneLaunch),
+      : factors(factors), between(between),
+        pricer(rebased(cluster, between, factors), placement, Engine::Braid, BucketForm::OneLaunch),
         freely(withoutReduction(rebased(cluster, between, factors)), placement, Engine::Braid, BucketForm::OneLaunch) {}
 
   static Cluster rebased(Cluster c, bool between, const Factors &factors) {
@@ -31,7 +32,6 @@ public:
       c.spineLatency = c.spineLatency * factors.latency;
       c.coreLatency = c.coreLatency * factors.latency;
     }
-    c.intra.profile.bulkMean = c.inter.profile.bulkMean = 0; // no quantiles are asked for
     return c;
   }
 
@@ -39,19 +39,22 @@ public:
   /// Nothing where the algorithm is none for this collective; "": the cheapest.
   const Candidate *find(const std::string &algorithm, Bytes bytes) const { return find(pricer, algorithm, bytes); }
 
-  /// A candidate, and what of its wire's part is reduction.
+  /// A candidate, its latency with the mean noise of messages, which medians hold and prices without noise do not, and what of
+  /// its wire's part is reduction.
   struct Parts {
     const Candidate *all;
-    Seconds reduction;
+    Seconds latency, reduction;
+    Seconds time() const { return all->fixed + latency + all->wire; }
   };
   Parts parts(const Candidate &c, Bytes bytes) const {
     Seconds rest = c.time - find(freely, c.algorithm, bytes)->time;
-    return {&c, std::clamp(rest, Seconds{}, c.wire)};
+    const LinkClass &links = between ? pricer.cluster().inter : pricer.cluster().intra;
+    return {&c, c.latency * (1 + links.profile.bulkMean * c.noisePerMessage), std::clamp(rest, Seconds{}, c.wire)};
   }
   /// Its time where the factors are these instead of this job's.
   Seconds near(const Parts &parts, const Factors &other) const {
     const Candidate &c = *parts.all;
-    return c.fixed + c.latency * (other.latency / factors.latency) +
+    return c.fixed + parts.latency * (other.latency / factors.latency) +
            (c.wire - parts.reduction) * (factors.bandwidth / other.bandwidth) +
            parts.reduction * (factors.reduction / other.reduction);
   }
@@ -67,6 +70,7 @@ public:
 private:
   static Cluster withoutReduction(Cluster c) {
     c.device.reduction = c.device.reduction * 1e9;
+    c.intra.profile.bulkMean = c.inter.profile.bulkMean = 0; // not asked for
     return c;
   }
   static CollectiveSpec asked(Bytes bytes) {
@@ -81,6 +85,7 @@ private:
     return nullptr;
   }
 
+  bool between;
   Pricer pricer, freely;
 };
 
@@ -143,16 +148,18 @@ Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &clust
         !moved(to.reduction, from.reduction))
       break;
   }
+  auto timeOf = [](const Job &on, const MeasuredRow &row) {
+    return on.parts(*on.find(row.algorithm, row.bytes), row.bytes).time();
+  };
   for (const MeasuredRow &row : rows)
-    result.rows.push_back(
-        {row, profile.find(row.algorithm, row.bytes)->time, job->find(row.algorithm, row.bytes)->time});
+    result.rows.push_back({row, timeOf(profile, row), timeOf(*job, row)});
   for (Bytes bytes : probedSizes()) {
     std::vector<std::string> algorithms;
     std::vector<Seconds> before;
     std::vector<Job::Parts> parts;
     for (const Candidate &c : job->candidates(bytes)) {
       algorithms.push_back(c.algorithm);
-      before.push_back(profile.find(c.algorithm, bytes)->time);
+      before.push_back(profile.parts(*profile.find(c.algorithm, bytes), bytes).time());
       parts.push_back(job->parts(c, bytes));
     }
     result.choices.push_back(

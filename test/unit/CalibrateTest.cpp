@@ -362,8 +362,8 @@ TEST_CASE("two rows of Braid's runtime re-base a cluster's links", "[calibrate]"
         if (c.chunks == 1 && row.algorithm.empty())
           row.algorithm = c.algorithm;
       for (const Candidate &c : after.candidates(spec))
-        if (c.algorithm == row.algorithm)
-          row.time = c.time;
+        if (c.algorithm == row.algorithm) // a median holds the mean noise of messages
+          row.time = c.time + c.latency * (links.profile.bulkMean * c.noisePerMessage);
       table.rows.push_back(row);
     }
     Result<ProbeResult> probe = probeEngine(table, profile, placement);
