@@ -252,6 +252,17 @@ static Device readDevice(YamlSection section) {
 
 static void readTopology(YamlSection section, Cluster &c) {
   c.topology = section.oneOf("builder", {"single_switch", "rail_optimized", "fat_tree", "three_tier"});
+  // Keys of a base stay in force, so that another builder may find some that it can't mean.
+  auto expectNone = [&](std::initializer_list<const char *> keys) {
+    for (const char *key : keys)
+      if (section.has(key))
+        section.fail(key, "expected no such key with builder " + c.topology +
+                              ", got one (those of a base stay in force; take one without a topology)");
+  };
+  if (c.topology == "single_switch")
+    expectNone({"hosts_per_leaf", "oversubscription", "spine_latency"});
+  if (c.topology != "three_tier")
+    expectNone({"leaves_per_pod", "core_latency", "core_oversubscription"});
   c.hostsPerLeaf = c.hosts;
   if (c.topology != "single_switch") {
     if (c.topology != "rail_optimized" || section.has("hosts_per_leaf"))

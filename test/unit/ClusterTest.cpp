@@ -256,6 +256,13 @@ TEST_CASE("each mistake is one error that names the line, the key, what was expe
       0);
   CHECK_THAT(errorOf("builder: single_switch", "builder: fat_tree"),
              Contains("topology.hosts_per_leaf: expected this key"));
+  CHECK(errorOf("builder: single_switch", "builder: single_switch\n  hosts_per_leaf: 2") ==
+        "c.yaml:28: topology.hosts_per_leaf: expected no such key with builder single_switch, got one (those of a base "
+        "stay "
+        "in force; take one without a topology)");
+  CHECK_THAT(errorOf("builder: single_switch",
+                     "builder: fat_tree\n  hosts_per_leaf: 2\n  spine_latency: 1 us\n  core_latency: 1 us"),
+             Contains("topology.core_latency: expected no such key with builder fat_tree"));
   CHECK_THAT(errorOf("fabric: infiniband", "fabric: roce\n    pause_longest: \"1 us\""),
              Contains("pause_shortest: expected at most pause_longest (1.00 us), got 10.0 us"));
 }

@@ -3,6 +3,7 @@
 #define BRAID_RUN_RANKS_H
 
 #include <functional>
+#include <string>
 
 namespace braid::run {
 
@@ -10,6 +11,10 @@ namespace braid::run {
 /// have `grace` seconds to say what they saw, then they are killed. A rank finds the others by its environment, as under
 /// any launcher.
 int runRanks(int count, double grace, const std::function<int(int)> &body);
+
+/// Whether no rank that runRanks has started said `text` before: what is wrong on all of them is said once. Under a launcher each
+/// rank is the first.
+bool firstToSay(const std::string &text);
 
 } // namespace braid::run
 

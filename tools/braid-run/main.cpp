@@ -106,6 +106,16 @@ int failure(const llvm::Twine &message, int status = 2) {
   return status;
 }
 
+/// The same for a rank, with its number first; -1: the launcher's, which the runtime has named if it knows it. What another rank
+/// that this process has started has said already is not repeated.
+int rankFailure(llvm::StringRef message, int rank, int status) {
+  if (rank < 0)
+    return failure(message, status);
+  std::string prefix = ("rank " + llvm::Twine(rank) + ": ").str();
+  message.consume_front(prefix); // the runtime's errors have it
+  return firstToSay(message.str()) ? failure(prefix + message, status) : status;
+}
+
 /// bin/braid-run and lib/libbraid_rt.so, in the build and when installed.
 std::string findRuntime(const char *argv0) {
   if (!runtimeLibrary.empty())
@@ -281,9 +291,16 @@ static int runMain(int argc, char **argv) {
   RunOptions options;
   if (std::string error = readRunOptions(*program, options); !error.empty())
     return failure(error);
-  if (count > 0 && program->ranks > 1 && (program->exactly ? count != program->ranks : count < program->ranks))
-    return failure("-n: expected " + llvm::Twine(program->exactly ? "" : "at least ") + llvm::Twine(program->ranks) +
-                   ", the ranks that the program's collectives name, got " + llvm::Twine(count));
+  // Of ranks that this process starts, or that it finds itself among.
+  auto misfit = [&](int ranks) -> std::string {
+    if (program->ranks <= 1 || (program->exactly ? ranks == program->ranks : ranks >= program->ranks))
+      return "";
+    return ("-n: expected " + llvm::Twine(program->exactly ? "" : "at least ") + llvm::Twine(program->ranks) +
+            ", the ranks that the program's collectives name, got " + llvm::Twine(ranks))
+        .str();
+  };
+  if (std::string error = count > 0 ? misfit(count) : ""; !error.empty())
+    return failure(error);
 
   runtime.computeBy(computeBy);
   braid_comm_options commOptions = {};
@@ -297,6 +314,8 @@ static int runMain(int argc, char **argv) {
     int32_t rank = 0, ranks = 1;
     if (runtime.rank(comm, &rank, &ranks) != BRAID_OK)
       return failure(runtime.lastError(), 70);
+    if (std::string error = misfit(ranks); !error.empty()) // of a launcher's job, or of this process alone
+      return rank == 0 ? failure(error + (ranks > 1 ? " from the launcher" : "")) : 2;
     runtime.use(comm);
     RunOptions mine = options;
     mine.allocate = runtime.allocate;
@@ -319,7 +338,7 @@ static int runMain(int argc, char **argv) {
     if (error.empty() && measure.wanted())
       error = measurement.finish();
     if (!error.empty())
-      return failure("rank " + llvm::Twine(rank) + ": " + error, 1);
+      return rankFailure(error, rank, 1);
     runtime.reset();
     return 0;
   };
@@ -330,17 +349,17 @@ static int runMain(int argc, char **argv) {
     forgetHandlers();
     return runtime.runFibers(count, &commOptions, call, &run) == BRAID_OK ? 0 : failure(runtime.lastError(), 70);
   }
-  auto body = [&](int) {
+  auto body = [&](int rank) {
     forgetHandlers();
     braid_comm *comm = nullptr;
     if (runtime.create(&commOptions, &comm) != BRAID_OK)
-      return failure(runtime.lastError(), 70);
+      return rankFailure(runtime.lastError(), rank, 70);
     int status = run(comm);
     if (status == 0)
       runtime.destroy(comm);
     return status;
   };
-  return count > 0 ? runRanks(count, grace, body) : body(0);
+  return count > 0 ? runRanks(count, grace, body) : body(-1);
 }
 
 int main(int argc, char **argv) {

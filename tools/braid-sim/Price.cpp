@@ -1,7 +1,7 @@
 //===- Price.cpp - braid-sim price: what one collective costs, by size, and why ---------------------------------===//
 //
 //   braid-sim price all_reduce --bytes 8..1GiB --cluster FILE
-//   braid-sim price all_reduce --bytes 1MiB --cluster FILE --sweep inter.latency=1us..10us:5 --plot latency.svg
+//   braid-sim price all_reduce --bytes 1MiB --cluster FILE --engine braid --sweep inter.latency=1us..10us:5
 //   braid-sim price all_to_all --bytes 1MiB --counts tokens.csv --cluster FILE
 //
 // Prices the powers of two of the range, for each value of a knob if one is swept: any key of cluster files.
@@ -174,6 +174,16 @@ static void findCheaper(PriceReport &report, const cost::CollectiveSpec &spec, P
 }
 
 /// Every size's cheapest candidate without noise, its quantiles, and what is cheaper there.
+/// Whether both have the same prices and quantiles: a knob that changes nothing may be one that the engine does not read.
+static bool samePrices(const PriceReport &a, const PriceReport &b) {
+  return std::equal(
+      a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end(), [](const PriceRow &x, const PriceRow &y) {
+        return choiceName(*x.choice) == choiceName(*y.choice) && x.choice->time.value == y.choice->time.value &&
+               std::equal(x.quantiles.begin(), x.quantiles.end(), y.quantiles.begin(), y.quantiles.end(),
+                          [](const auto &p, const auto &q) { return p.first.value == q.first.value; });
+      });
+}
+
 static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::Bytes> &sizes,
                             const std::vector<double> &quantiles, const cost::Cluster &cluster,
                             const cost::Placement &placement, cost::Engine engine, const std::vector<int64_t> &counts) {
@@ -285,6 +295,13 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   (format == "json"  ? printJson
    : format == "csv" ? printCsv
                      : static_cast<void (*)(const PriceReports &, llvm::raw_ostream &)>(printText))(reports, os);
+  if (reports.reports.size() > 1 && llvm::all_of(llvm::drop_begin(reports.reports), [&](const PriceReport &report) {
+        return samePrices(reports.reports.front(), report);
+      }))
+    llvm::errs() << "note: --sweep: " << sweep->knob << " changes no price here: nothing that engine "
+                 << cost::name(*engine) << " prices this collective by depends on it"
+                 << (*engine == cost::Engine::Nccl ? " (--engine braid plays messages on the cluster's links)" : "")
+                 << '\n';
   if (!plot.empty()) {
     std::string svg = plotSvg(reports), png;
     std::string error = drawing::isPng(plot) ? drawing::renderPng(svg, png) : "";

@@ -52,7 +52,7 @@ Outcome readSettings(const TransportContext &context, EmulatedProfile &profile, 
   std::string error =
       text ? EmulatedProfile::parse(context.profile, profile) : EmulatedProfile::read(context.profile, profile);
   if (!error.empty())
-    return {BRAID_INVALID, "emulated: profile: " + error};
+    return {BRAID_INVALID, "emulated: profile: " + error + " (expected what braid-sim emit-profile writes)"};
   const char *clock = std::getenv("BRAID_EMULATED_CLOCK");
   std::string named = !context.clock.empty() ? context.clock : clock && *clock ? clock : "wall";
   if (named != "wall" && named != "virtual")
@@ -92,10 +92,15 @@ Outcome makeSeat(const TransportContext &context, std::shared_ptr<EmulatedSeat> 
   uint64_t job = 0;
   if (Outcome read = readSettings(context, profile, options, job); !read)
     return read;
-  if (profile.ranks != context.exchange.ranks() || context.size() != context.exchange.ranks())
-    return {BRAID_INVALID, "emulated: expected a first communicator of all ranks, and a profile for as many, got " +
-                               std::to_string(context.size()) + " of " + std::to_string(context.exchange.ranks()) +
-                               " ranks and a profile of " + std::to_string(profile.ranks)};
+  if (context.size() != context.exchange.ranks())
+    return {BRAID_INVALID, "emulated: expected a first communicator of all " +
+                               std::to_string(context.exchange.ranks()) + " ranks, got one of " +
+                               std::to_string(context.size())};
+  if (profile.ranks != context.size())
+    return {BRAID_INVALID,
+            "emulated: expected a profile of " + std::to_string(context.size()) +
+                " ranks, as the job has, got one of " + std::to_string(profile.ranks) +
+                " (braid-sim emit-profile --placement host:gpu,... makes one of fewer than its cluster's)"};
   auto region = std::make_shared<Region>();
   region->bytes = Emulation::regionBytes(profile, options);
   std::string mine;
