@@ -289,6 +289,27 @@ def wider_accumulation():
 
 
 @check
+def numbers_and_memrefs():
+    """Arguments and results of the entry that are no tensors; a memref that the program writes keeps what it holds."""
+    path = os.path.join(WORK.name, "numbers.mlir")
+    with open(path, "w") as file:
+        file.write("""func.func @main(%a: memref<2xf32>, %s: f32, %n: index, %k: i32 {braid.data = "const:7"}) -> (f32, index, i32) {
+          %c0 = arith.constant 0 : index
+          %x = memref.load %a[%c0] : memref<2xf32>
+          %y = arith.addf %x, %s : f32
+          memref.store %y, %a[%c0] : memref<2xf32>
+          %m = arith.addi %n, %n : index
+          %t = tensor.splat %y : tensor<2xf32>
+          %r = braid.all_reduce sum %t groups = #braid.groups<[[0, 1]]> : tensor<2xf32>
+          %z = tensor.extract %r[%c0] : tensor<2xf32>
+          return %z, %m, %k : f32, index, i32 }""")
+    done = subprocess.run([os.path.join(BIN, "braid-run"), path, "-n", "2", "--steps", "2", "--arg", "0=iota", "--arg", "1=const:0.5",
+                           "--arg", "2=const:21"], capture_output=True, text=True, timeout=60)
+    expect(done.stdout == "step 0 result 0: 1\nstep 0 result 1: 42\nstep 0 result 2: 7\nstep 1 result 0: 2\nstep 1 result 1: 42\n"
+           "step 1 result 2: 7\nstep 1 argument 0: [1, 1]\n", done.stdout + done.stderr)
+
+
+@check
 def several_element_types_in_one_launch():
     path = os.path.join(WORK.name, "mixed.mlir")
     with open(path, "w") as file:

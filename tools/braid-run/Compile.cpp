@@ -5,14 +5,13 @@
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Compile.h"
+#include "Entry.h"
 
 #include "braid/dialect/BraidOps.h"
 #include "braid/dialect/Groups.h"
 #include "braid/passes/Passes.h"
 #include "braid/passes/PlaceholderDialects.h"
 #include "braid/runtime/trace/AtomicFile.h"
-#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
@@ -62,35 +61,6 @@ public:
   std::unique_ptr<ExecutionEngine> engine;
   void (*function)(void **) = nullptr;
 };
-
-/// Reads the entry's types before they become buffers. An argument that the function may overwrite would lose its data
-/// for the next step, so it may not.
-LogicalResult readEntry(func::FuncOp entry, Program &program) {
-  OpBuilder builder(entry);
-  auto port = [&](Type type, const Twine &what, std::vector<Port> &ports) -> LogicalResult {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape() || !elementBytesOf(tensor))
-      return entry.emitError() << what << ": expected a tensor of static shape and a type of whole bytes, got " << type;
-    ports.push_back({tensor, ""});
-    return success();
-  };
-  for (unsigned index = 0; index < entry.getNumArguments(); ++index) {
-    if (failed(port(entry.getArgument(index).getType(), "argument " + Twine(index), program.arguments)))
-      return failure();
-    if (auto data = entry.getArgAttrOfType<StringAttr>(index, "braid.data"))
-      program.arguments.back().data = data.getValue().str();
-    entry.removeArgAttr(index, "braid.data"); // no lowering knows it
-    entry.setArgAttr(index, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
-  }
-  for (auto [index, type] : llvm::enumerate(entry.getResultTypes()))
-    if (failed(port(type, "result " + Twine(index), program.results)))
-      return failure();
-  entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(), builder.getUnitAttr());
-  // One name for all programs, so that a loader needs no other.
-  if (failed(SymbolTable(entry->getParentOfType<ModuleOp>()).rename(entry, "braid_module_entry")))
-    return entry.emitError("entry: expected no other use of the name braid_module_entry");
-  return success();
-}
 
 /// What braid-mark-compute has left on the module.
 std::string marksOf(ModuleOp module) {
@@ -145,7 +115,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     return nullptr;
   }
   program->ranks = mlir::braid::rankCountOf(module, &program->exactly);
-  if (failed(readEntry(entry, *program)))
+  if (failed(prepareEntry(entry, *program)))
     return nullptr;
 
   PassManager manager(&program->context);

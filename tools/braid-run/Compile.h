@@ -11,8 +11,9 @@ namespace braid::run {
 
 /// An argument or a result of the entry function.
 struct Port {
-  mlir::RankedTensorType type; ///< static shape
+  mlir::RankedTensorType type; ///< static shape; rank 0 for a number
   std::string data;            ///< an argument's `braid.data`, or empty
+  bool isBuffer = false;       ///< a memref: the program may write it
 };
 
 /// A compiled module.

@@ -19,7 +19,12 @@ std::string Program::describe() const {
   llvm::raw_string_ostream os(text);
   auto types = [&](const std::vector<Port> &ports) {
     os << '(';
-    llvm::interleaveComma(ports, os, [&](const Port &port) { os << port.type; });
+    llvm::interleaveComma(ports, os, [&](const Port &port) {
+      if (port.isBuffer)
+        os << MemRefType::get(port.type.getShape(), port.type.getElementType());
+      else
+        os << port.type;
+    });
     os << ')';
   };
   os << "1;" << ranks << (exactly ? ";" : "+;");
@@ -29,6 +34,11 @@ std::string Program::describe() const {
   for (const Port &port : arguments)
     os << ';' << port.data;
   return text;
+}
+
+static RankedTensorType tensorOf(Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  return buffer ? RankedTensorType::get(buffer.getShape(), buffer.getElementType()) : dyn_cast<RankedTensorType>(type);
 }
 
 bool Program::readDescription(llvm::StringRef text, MLIRContext &context) {
@@ -41,11 +51,11 @@ bool Program::readDescription(llvm::StringRef text, MLIRContext &context) {
     return false;
   for (Type type : function.getInputs()) {
     auto [mine, others] = data.split(';');
-    arguments.push_back({dyn_cast<RankedTensorType>(type), mine.str()});
+    arguments.push_back({tensorOf(type), mine.str(), isa<MemRefType>(type)});
     data = others;
   }
   for (Type type : function.getResults())
-    results.push_back({dyn_cast<RankedTensorType>(type), ""});
+    results.push_back({tensorOf(type), "", isa<MemRefType>(type)});
   return llvm::all_of(arguments, [](const Port &port) { return bool(port.type); }) &&
          llvm::all_of(results, [](const Port &port) { return bool(port.type); });
 }

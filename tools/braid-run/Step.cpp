@@ -125,6 +125,13 @@ std::string runSteps(Program &program, const RunOptions &options, int rank, int 
           return error;
       }
     }
+    // A result may be an argument's buffer, which stays.
+    for (auto [index, port] : llvm::enumerate(program.arguments)) {
+      llvm::erase(owned, static_cast<void *>(data[index]));
+      if (port.isBuffer && step + 1 == options.steps && (options.allRanks || rank == 0))
+        printf("%sstep %d argument %zu: %s\n", options.allRanks ? ("rank " + std::to_string(rank) + " ").c_str() : "",
+               step, size_t(index), show(data[index], port.type, options.elements).c_str());
+    }
     llvm::sort(owned);
     owned.erase(std::unique(owned.begin(), owned.end()), owned.end());
     for (void *memory : owned)
