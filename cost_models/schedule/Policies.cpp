@@ -73,6 +73,18 @@ Schedule braid::cost::baselineSchedule(const Program &program, const Pricer &pri
   return scheduleProgram(program, rule, pricer, list);
 }
 
+std::vector<double> braid::cost::runs(const Program &program) {
+  std::vector<double> times(program.blocks.size(), -1);
+  if (!times.empty())
+    times.back() = 1;
+  for (size_t b = program.blocks.size(); b-- > 0;)
+    if (times[b] >= 0)
+      for (const Task &task : program.blocks[b].tasks)
+        if (task.kind == Task::Nested)
+          times[task.block] = std::max(times[task.block], 0.0) + times[b] * task.trips;
+  return times;
+}
+
 void braid::cost::measure(PolicyResult &result, const Program &program, const Pricer &pricer,
                           const PlanOptions &options) {
   Played played = playWithoutNoise(program, result.schedule, pricer);
@@ -82,16 +94,10 @@ void braid::cost::measure(PolicyResult &result, const Program &program, const Pr
   result.objective = objective(program, result.schedule, pricer, options.objective, options.sampling);
   result.peak = peakMemory(program, result.schedule);
 
-  // How often each block is executed, from the entry down; -1: not reached.
-  std::vector<double> times(program.blocks.size(), -1);
-  if (!times.empty())
-    times.back() = 1;
-  for (size_t b = program.blocks.size(); b-- > 0;) {
+  std::vector<double> times = runs(program);
+  for (size_t b = 0; b < program.blocks.size(); ++b) {
     if (times[b] < 0)
       continue;
-    for (const Task &task : program.blocks[b].tasks)
-      if (task.kind == Task::Nested)
-        times[task.block] = std::max(times[task.block], 0.0) + times[b] * task.trips;
     result.collectives += int64_t(result.schedule.blocks[b].buckets.size());
     result.executed += times[b] * double(result.schedule.blocks[b].buckets.size());
     for (const Task &task : program.blocks[b].tasks)

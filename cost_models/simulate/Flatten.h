@@ -44,6 +44,7 @@ struct NoWatcher {
   static constexpr int shownTrips = 0; ///< trips of a nested block whose inside is watched, beyond those that are drawn
   void compute(int block, const FlatEvent &, double begin, double end) {}
   void collective(int block, const FlatEvent &, double begin, double end) {}
+  void wait(int block, const FlatEvent &, double begin, double end) {}
 };
 
 struct FlatTimes {
@@ -91,6 +92,7 @@ private:
       }
       case FlatEvent::Wait:
         if (end[event.index] > clock) {
+          watcher.wait(number, event, origin + clock, origin + end[event.index]);
           times.exposed += end[event.index] - clock;
           clock = end[event.index];
         }

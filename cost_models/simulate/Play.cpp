@@ -10,7 +10,10 @@ class Recorder {
 public:
   static constexpr int shownTrips = 64;
   Recorder(const Program &program, const Schedule &schedule, std::vector<Interval> *timeline)
-      : program(program), schedule(schedule), timeline(timeline) {}
+      : program(program), schedule(schedule), timeline(timeline), last(schedule.blocks.size()) {
+    for (size_t b = 0; b < last.size(); ++b)
+      last[b].resize(schedule.blocks[b].buckets.size());
+  }
 
   void compute(int block, const FlatEvent &event, double begin, double end) {
     if (timeline && end > begin)
@@ -25,13 +28,19 @@ public:
     if (bucket.tasks.size() > 1)
       name += " and " + std::to_string(bucket.tasks.size() - 1) + " more";
     name += ", " + toString(mergedSpec(body, bucket).bytes);
+    last[block][event.index] = timeline->size();
     timeline->push_back({std::move(name), {begin}, {end}, event.index, Fabric(event.fabric), block});
+  }
+  void wait(int block, const FlatEvent &event, double begin, double end) {
+    if (timeline)
+      (*timeline)[last[block][event.index]].exposed = {end - begin};
   }
 
 private:
   const Program &program;
   const Schedule &schedule;
   std::vector<Interval> *timeline;
+  std::vector<std::vector<size_t>> last; ///< of each block's buckets: the latest interval
 };
 
 template <class Time>

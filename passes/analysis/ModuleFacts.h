@@ -7,6 +7,7 @@
 #define BRAID_PASSES_ANALYSIS_MODULEFACTS_H
 
 #include "braid/dialect/BraidDialect.h"
+#include "braid/passes/LocationText.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -73,8 +74,6 @@ inline bool isPlannable(CollectiveKind kind) { return kind <= CollectiveKind::Br
 /// would count that one in).
 llvm::iterator_range<Block::iterator> bodyOf(Block &block);
 
-/// "file:line:col" of the innermost source position of a location, else its name, else "unknown location".
-std::string locationText(Location location);
 /// Every name and "file:line:col" in a location, innermost first.
 SmallVector<std::string> locationKeys(Location location);
 

@@ -166,4 +166,22 @@ void remarkAlgorithms(const ProgramModel &model, const cost::Schedule &schedule,
     }
 }
 
+void remarkPlan(const ModulePlan &plan) {
+  ProgramModel model;
+  model.program = plan.program;
+  for (const std::vector<Operation *> &operations : plan.operations) {
+    BlockModel &block = model.blocks.emplace_back();
+    for (Operation *operation : operations) {
+      block.operations.emplace_back();
+      if (!operation)
+        continue;
+      block.operations.back().push_back(operation);
+      block.block = operation->getBlock();
+    }
+  }
+  const cost::Schedule &schedule = plan.result.braid().schedule;
+  remarkBuckets(model, schedule, "braid-plan");
+  remarkOverlap(model, schedule, "braid-plan");
+}
+
 } // namespace mlir::braid

@@ -6,6 +6,7 @@
 #include "../command/Command.h"
 #include "Against.h"
 #include "LoadModule.h"
+#include "PlanPrints.h"
 #include "Subcommands.h"
 #include "braid/cost_models/Schedule.h"
 #include "llvm/Support/Format.h"
@@ -19,10 +20,7 @@ using namespace mlir::braid;
 using namespace mlir::braid::sim;
 namespace cost = ::braid::cost;
 
-/// What "before" means: the defaults of XLA on GPUs.
-static constexpr cost::Policy before = cost::Policy::Xla30MiB;
-
-static const cost::PolicyResult &resultOf(const ModulePlan &plan, cost::Policy policy) {
+const cost::PolicyResult &mlir::braid::sim::resultOf(const ModulePlan &plan, cost::Policy policy) {
   for (const cost::PolicyResult &result : plan.result.policies)
     if (result.policy == policy)
       return result;
@@ -36,7 +34,7 @@ static double gapOf(const ModulePlan &plan, cost::Seconds time) {
   return std::abs(gap) < 1e-12 ? 0 : gap; // sums in another order
 }
 
-static llvm::json::Object planToJson(const ModulePlan &plan) {
+llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan) {
   llvm::json::Array policies, collectives;
   for (const cost::PolicyResult &r : plan.result.policies)
     policies.push_back(llvm::json::Object{{"name", cost::name(r.policy)},
@@ -119,7 +117,7 @@ static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
   }
 }
 
-static void printText(const ModulePlan &plan, llvm::StringRef input, llvm::raw_ostream &os) {
+void mlir::braid::sim::printPlan(const ModulePlan &plan, llvm::StringRef input, llvm::raw_ostream &os) {
   const cost::Cluster &cluster = plan.pricer->cluster();
   const cost::Objective &objective = plan.options.objective;
   os << llvm::sys::path::stem(input) << " on " << cluster.name << ": " << plan.ranks << " ranks, engine "
@@ -203,7 +201,7 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
       object["against"] = toJson(*difference, other);
     llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
   } else {
-    printText(planned->plan, options.input, llvm::outs());
+    printPlan(planned->plan, options.input, llvm::outs());
     if (difference)
       llvm::outs() << toText(*difference, planned->plan.pricer->cluster().name, other);
   }

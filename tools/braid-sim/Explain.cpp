@@ -1,5 +1,6 @@
 //===- Explain.cpp - braid-sim explain: why the plan is what it is ----------------------------------------------===//
 #include "LoadModule.h"
+#include "PlanPrints.h"
 #include "Subcommands.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,6 +19,29 @@ static void printTerm(const cost::PriceTerm &term, unsigned depth, llvm::raw_ost
     printTerm(part, depth + 1, os);
 }
 
+void mlir::braid::sim::printReasons(const ModulePlan &plan, int only, llvm::raw_ostream &os) {
+  os << "winner: " << plan.result.braid().rule << "\nbound: " << cost::toString(plan.result.bound.time) << " ("
+     << plan.result.bound.witness << ")\n";
+  for (const cost::PolicyResult &r : plan.result.policies)
+    os << llvm::format("  %-11s objective %s, %+.2f %% to the plan\n", cost::name(r.policy),
+                       cost::toString(r.objective).c_str(),
+                       (r.objective.value / plan.result.braid().objective.value - 1) * 100);
+  for (int i = 0; i < int(plan.collectives.size()); ++i) {
+    if (only >= 0 && only != i)
+      continue;
+    const PlannedCollective &c = plan.collectives[i];
+    os << "#" << i << " " << c.kind << " of " << cost::toString(cost::Bytes{c.bytes}) << " in " << c.tensors
+       << " tensors over " << c.groupSize << " ranks: " << c.algorithm << (c.protocol.empty() ? "" : "/") << c.protocol
+       << ", expected " << cost::toString(c.price) << "; runner-up " << (c.runnerUp.empty() ? "none" : c.runnerUp)
+       << "\n";
+    printTerm(c.why, 0, os);
+  }
+  for (const std::string &assumption : plan.pricer->cluster().assumptions)
+    os << "assumption: " << assumption << "\n";
+  for (const std::string &sentence : plan.pricer->notModelled())
+    os << "not modelled: " << sentence << "\n";
+}
+
 int mlir::braid::sim::runExplain(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim explain");
   PlanOptionsOnCommandLine options(category);
@@ -34,26 +58,6 @@ int mlir::braid::sim::runExplain(int argc, char **argv) {
     llvm::errs() << "error: --collective: expected 0 to " << count - 1 << ", got " << only << "\n";
     return 1;
   }
-  llvm::raw_ostream &os = llvm::outs();
-  os << "winner: " << plan.result.braid().rule << "\nbound: " << cost::toString(plan.result.bound.time) << " ("
-     << plan.result.bound.witness << ")\n";
-  for (const cost::PolicyResult &r : plan.result.policies)
-    os << llvm::format("  %-11s objective %s, %+.2f %% to the plan\n", cost::name(r.policy),
-                       cost::toString(r.objective).c_str(),
-                       (r.objective.value / plan.result.braid().objective.value - 1) * 100);
-  for (int i = 0; i < count; ++i) {
-    if (only.getNumOccurrences() && only != i)
-      continue;
-    const PlannedCollective &c = plan.collectives[i];
-    os << "#" << i << " " << c.kind << " of " << cost::toString(cost::Bytes{c.bytes}) << " in " << c.tensors
-       << " tensors over " << c.groupSize << " ranks: " << c.algorithm << (c.protocol.empty() ? "" : "/") << c.protocol
-       << ", expected " << cost::toString(c.price) << "; runner-up " << (c.runnerUp.empty() ? "none" : c.runnerUp)
-       << "\n";
-    printTerm(c.why, 0, os);
-  }
-  for (const std::string &assumption : plan.pricer->cluster().assumptions)
-    os << "assumption: " << assumption << "\n";
-  for (const std::string &sentence : plan.pricer->notModelled())
-    os << "not modelled: " << sentence << "\n";
+  printReasons(plan, only.getNumOccurrences() ? int(only) : -1, llvm::outs());
   return 0;
 }

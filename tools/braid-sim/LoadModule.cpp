@@ -1,10 +1,12 @@
 //===- LoadModule.cpp - a program from a file, imported and planned ---------------------------------------------===//
 #include "LoadModule.h"
 #include "braid/dialect/BraidDialect.h"
+#include "braid/passes/LocationText.h"
 #include "braid/passes/Passes.h"
 #include "braid/passes/PlaceholderDialects.h"
 #include "braid/passes/Register.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
@@ -55,7 +57,27 @@ PlanRequest PlanOptionsOnCommandLine::request() const {
   return request;
 }
 
-FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options) {
+namespace {
+
+class Listener : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit Listener(std::vector<Remark> &remarks) : remarks(remarks) {}
+  void streamOptimizationRemark(const remark::detail::Remark &said) override {
+    Remark kept{said.getRemarkTypeString().lower(), said.getCombinedCategoryName().str(), said.getRemarkName().str(),
+                locationText(said.getLocation()), ""};
+    for (const auto &argument : said.getArgs())
+      kept.text += argument.val;
+    remarks.push_back(std::move(kept));
+  }
+
+private:
+  std::vector<Remark> &remarks;
+};
+
+} // namespace
+
+FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options,
+                                                       std::vector<Remark> *remarks) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registry.insert<BraidDialect>();
@@ -63,6 +85,11 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   PlannedModule planned;
   planned.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   MLIRContext &context = *planned.context;
+
+  if (remarks && failed(remark::enableOptimizationRemarks(context, std::make_unique<Listener>(*remarks),
+                                                          std::make_unique<remark::RemarkEmittingPolicyAll>(),
+                                                          {".*", ".*", ".*", ".*", ".*"})))
+    return failure();
 
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(options.input, &message);
@@ -88,6 +115,8 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   if (failed(plan))
     return failure();
   planned.plan = std::move(*plan);
+  if (remarks)
+    remarkPlan(planned.plan);
   return planned;
 }
 

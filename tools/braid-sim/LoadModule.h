@@ -28,8 +28,16 @@ struct PlannedModule {
   ModulePlan plan;
 };
 
-/// Parses, imports and plans; nothing is written. Failure has been reported.
-FailureOr<PlannedModule> loadAndPlan(const PlanOptionsOnCommandLine &options);
+/// What a pass said about an operation: mlir::remark, kept.
+struct Remark {
+  std::string kind;     ///< "passed", "missed", "analysis"
+  std::string category; ///< the pass
+  std::string name, location, text;
+};
+
+/// Parses, imports and plans; nothing is written. Failure has been reported. `remarks`: what import and planning had to say,
+/// in their order.
+FailureOr<PlannedModule> loadAndPlan(const PlanOptionsOnCommandLine &options, std::vector<Remark> *remarks = nullptr);
 /// The same module planned for another cluster.
 FailureOr<ModulePlan> planAlso(PlannedModule &planned, const PlanOptionsOnCommandLine &options,
                                llvm::StringRef cluster);

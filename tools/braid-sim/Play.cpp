@@ -1,6 +1,7 @@
 //===- Play.cpp - braid-sim play: one policy's schedule, played without noise -----------------------------------===//
 #include "../command/Command.h"
 #include "LoadModule.h"
+#include "PlanPrints.h"
 #include "Subcommands.h"
 #include "braid/cost_models/Schedule.h"
 #include "llvm/Support/Format.h"
@@ -20,6 +21,26 @@ static std::string policyNames(const cost::PlanResult &result) {
   for (const cost::PolicyResult &r : result.policies)
     names += (names.empty() ? "" : ", ") + std::string(cost::name(r.policy));
   return names;
+}
+
+llvm::json::Object mlir::braid::sim::playedToJson(const cost::Played &played) {
+  llvm::json::Array intervals;
+  for (const cost::Interval &i : played.timeline) {
+    llvm::json::Object interval{{"name", i.name},
+                                {"track", i.bucket < 0 ? "compute" : cost::name(i.fabric)},
+                                {"begin_s", i.begin.value},
+                                {"end_s", i.end.value}};
+    if (i.bucket >= 0) {
+      interval["block"] = i.block;
+      interval["bucket"] = i.bucket;
+      interval["exposed_s"] = i.exposed.value;
+    }
+    intervals.push_back(std::move(interval));
+  }
+  return llvm::json::Object{{"total_s", played.total.value},
+                            {"compute_s", played.compute.value},
+                            {"exposed_s", played.exposed.value},
+                            {"timeline", std::move(intervals)}};
 }
 
 int mlir::braid::sim::runPlay(int argc, char **argv) {
@@ -66,17 +87,9 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
     }
   }
   if (format == "json") {
-    llvm::json::Array intervals;
-    for (const cost::Interval &i : played.timeline)
-      intervals.push_back(llvm::json::Object{{"name", i.name},
-                                             {"track", i.bucket < 0 ? "compute" : cost::name(i.fabric)},
-                                             {"begin_s", i.begin.value},
-                                             {"end_s", i.end.value}});
-    llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object{{"policy", policy.getValue()},
-                                                                                  {"total_s", played.total.value},
-                                                                                  {"compute_s", played.compute.value},
-                                                                                  {"exposed_s", played.exposed.value},
-                                                                                  {"timeline", std::move(intervals)}}));
+    llvm::json::Object object = playedToJson(played);
+    object["policy"] = policy.getValue();
+    llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
     return 0;
   }
   llvm::outs() << policy << ": step " << cost::toString(played.total) << ", compute " << cost::toString(played.compute)

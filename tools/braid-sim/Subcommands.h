@@ -9,6 +9,7 @@ int runPrice(int argc, char **argv);
 int runCompare(int argc, char **argv);
 int runPlay(int argc, char **argv);
 int runExplain(int argc, char **argv);
+int runReport(int argc, char **argv);
 int runEmitProfile(int argc, char **argv);
 
 } // namespace mlir::braid::sim

@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
                    {"compare", runCompare, "a program under the usual policies beside Braid's plan"},
                    {"play", runPlay, "a program's timeline under one policy"},
                    {"explain", runExplain, "why each collective of the plan is as it is"},
+                   {"report", runReport, "the plan, its timelines and its reasons on one page"},
                    {"emit-profile", runEmitProfile, "a cluster as the runtime's emulated fabric reads it (JSON)"}},
                   argc, argv);
 }

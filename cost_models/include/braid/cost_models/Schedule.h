@@ -74,6 +74,9 @@ struct Schedule {
   std::vector<BlockSchedule> blocks; ///< parallel to Program::blocks
 };
 
+/// How often each block runs in one step: 1 for the entry, the product of the trips around it for the others; -1: never.
+std::vector<double> runs(const Program &program);
+
 /// The merged spec of a bucket's tensors.
 CollectiveSpec mergedSpec(const Block &block, const Bucket &bucket);
 
@@ -133,6 +136,7 @@ struct Interval {
   int bucket = -1; ///< >= 0: a collective in flight
   Fabric fabric = Fabric::Inter;
   int block = -1;
+  Seconds exposed; ///< of a collective: how long the compute stream stood at its wait
 };
 
 struct Played {

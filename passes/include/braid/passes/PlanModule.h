@@ -57,6 +57,10 @@ struct ModulePlan {
 /// Errors are emitted on the module. A module without collectives gives a plan with an empty `collectives`.
 FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request);
 
+/// Says as remarks of braid-plan, to who listens in the module's context, which collectives merged, which run beside other
+/// work, and why the others do not.
+void remarkPlan(const ModulePlan &plan);
+
 } // namespace mlir::braid
 
 #endif

@@ -1,0 +1,28 @@
+//===- PlanPrints.h - what compare, play and explain say of a plan, for report to say the same ------------------===//
+#ifndef BRAID_SIM_PLANPRINTS_H
+#define BRAID_SIM_PLANPRINTS_H
+
+#include "braid/passes/PlanModule.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::braid::sim {
+
+/// What "before" means: the defaults of XLA on GPUs.
+constexpr ::braid::cost::Policy before = ::braid::cost::Policy::Xla30MiB;
+
+const ::braid::cost::PolicyResult &resultOf(const ModulePlan &plan, ::braid::cost::Policy policy);
+
+/// Compare.cpp: what `braid-sim compare` prints.
+llvm::json::Object planToJson(const ModulePlan &plan);
+void printPlan(const ModulePlan &plan, llvm::StringRef input, llvm::raw_ostream &os);
+
+/// Play.cpp: what `braid-sim play` prints.
+llvm::json::Object playedToJson(const ::braid::cost::Played &played);
+
+/// Explain.cpp: what `braid-sim explain` prints, of all collectives if `only` is negative.
+void printReasons(const ModulePlan &plan, int only, llvm::raw_ostream &os);
+
+} // namespace mlir::braid::sim
+
+#endif
