@@ -4,12 +4,19 @@
 // different threads, or a model and an emulation in different processes, see the same fabric.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "fabrics/Draws.h"
+#include <cmath>
 
 namespace braid::cost {
 
 draws::Noise FabricProfile::noise() const {
   draws::Noise n;
   n.latencyRebaseSigma = latencyRebaseSigma;
+  n.latencySigma = latencySigma;
+  n.bandwidthSigma = bandwidthSigma;
+  n.flowSigma = flowSigma;
+  n.slowFlows = slowFlows;
+  n.slowFlowBandwidth = slowFlowBandwidth;
+  n.flowsPerJob = flowsPerJob;
   n.collisionUplinks = collisionUplinks;
   n.collisionFlowsPerNic = collisionFlowsPerNic;
   n.spikeProbability = spikeProbability;
@@ -30,6 +37,18 @@ double drawJobLatencyFactor(const FabricProfile &profile, uint64_t seed, uint64_
 
 Seconds drawOperationSpike(const FabricProfile &profile, int nodes, const DrawPlace &place) {
   return {draws::operationSpike(profile.noise(), nodes, place)};
+}
+
+double operationSpikeCdf(const FabricProfile &p, int nodes, Seconds extra) {
+  double spike = 0, pause = 0, s = extra.value; // P(one node's is longer)
+  if (p.spikeProbability > 0)
+    spike = p.spikeProbability * (s < p.spikeMinimum.value ? 1 : std::pow(p.spikeMinimum.value / s, p.spikeIndex));
+  if (p.pauseProbability > 0) {
+    double shortest = p.pauseShortest.value, longest = p.pauseLongest.value;
+    double part = s <= shortest ? 0 : s >= longest ? 1 : std::log(s / shortest) / std::log(longest / shortest);
+    pause = p.pauseProbability * (1 - part);
+  }
+  return s < 0 ? 0 : std::exp(nodes * (std::log1p(-spike) + std::log1p(-pause)));
 }
 
 Seconds drawMessageExcess(const FabricProfile &profile, Seconds baseLatency, const DrawPlace &place) {

@@ -11,6 +11,7 @@
 // rule is of the question alone, so that a question has one price.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/cost_models/Aggregators.h"
+#include "braid/runtime/algorithms/Levels.h"
 #include "pricing/ClosedForms.h"
 #include "pricing/Engine.h"
 #include "pricing/Orders.h"
@@ -49,6 +50,7 @@ struct Prepared {
   Seconds emptyInter;               ///< and with latency between hosts only
   BytesPerSecond reduction;         ///< of the slowest member
   UplinkFlows uplinks;
+  FlowSpread spread;           ///< over flows, where they draw bandwidths
   std::map<int, double> noise; ///< see Candidate::noisePerMessage; by size, 1 KiB x 4^key
 };
 
@@ -217,6 +219,10 @@ private:
       p.serialMessages = p.collective->serialMessages();
       p.uplinks = p.collective->uplinks(networkOf(p, topology->links()));
     }
+    bool between = layout.hosts > 1;
+    if ((between ? cluster.inter : cluster.intra).profile.flowsVary())
+      p.spread = p.form ? sampledSpread(algorithm, spec.kind, p.ranks, options, first, between)
+                        : p.collective->spread(networkOf(p, topology->links()), between);
     p.empty = timeOf(p, {0}, topology->links());
     p.emptyInter = cluster.devicesPerHost == 1 ? p.empty : timeOf(p, {0}, linksBetween());
     return p;
@@ -224,6 +230,23 @@ private:
 
   int groupSize(const RankGroups &groups) const {
     return groups.groups.empty() ? int(placement.deviceOf.size()) : groups.size();
+  }
+
+  /// How some ranks of one large group deal their bytes over flows.
+  FlowSpread sampledSpread(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
+                           algorithms::StepOptions options, int first, bool between) const {
+    std::vector<int> hosts;
+    for (int rank = 0; rank < ranks; ++rank)
+      hosts.push_back(cluster.hostOf(first + rank));
+    options.hosts = algorithms::levels(std::move(hosts));
+    std::vector<RankTraffic> traffic;
+    for (int sample = 0; sample < 9; ++sample) {
+      int rank = int(int64_t(ranks - 1) * sample / 8);
+      traffic.push_back(trafficOf(algorithm.program(kind, ranks, rank, options), [&](int peer) {
+        return (cluster.hostOf(first + rank) != cluster.hostOf(first + peer)) == between;
+      }));
+    }
+    return spreadOf(traffic, ranks, options.segments > 1 ? 1 : double(algorithm.steps(kind, ranks, options)));
   }
 
   /// First device of the one group of many ranks, which are on consecutive devices; else -1.
@@ -326,6 +349,9 @@ private:
     c.why.how = text("the step program of %d ranks %s%s", p.ranks, asked.c_str(),
                      segments > 1 ? text(", %d segments", segments).c_str() : "");
     addTerms(c, {played, p.empty, p.emptyInter}, p.serialMessages, p.uplinks, job, toString(spec.bytes));
+    c.flowRanks = p.spread.ranks;
+    c.flowsOfRank = p.spread.flows;
+    c.flowRounds = p.spread.rounds;
     c.noisePerMessage = sampledNoise(p, spec.bytes.value);
     if (c.noisePerMessage == 0)
       c.noisePerMessage = chainNoise(linksOf(hosts).profile.bulkSigma, p.ranks, c.serialMessages);

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
+#include <map>
 
 namespace braid::cost {
 
-static double normalCdf(double z) { return 0.5 * std::erfc(-z / M_SQRT2); }
-static double normalQuantile(double p) { return -M_SQRT2 * boost::math::erfc_inv(2 * p); }
+double normalCdf(double z) { return 0.5 * std::erfc(-z / M_SQRT2); }
+double normalQuantile(double p) { return -M_SQRT2 * boost::math::erfc_inv(2 * p); }
 
 double MessageNoise::cdf(double x) const {
   if (x <= 0)
@@ -22,17 +23,30 @@ double MessageNoise::thirdMoment() const {
   return shape == Exponential ? 2 : (w + 2) * (w - 1) * (w - 1);
 }
 
+ShiftedLognormal::ShiftedLognormal(double mean, double deviation, double skew) : mean(mean) {
+  // (w + 2) sqrt(w - 1) = skew, w = exp(s^2)
+  skew = std::max(skew, 1e-3); // below it a normal number would do
+  double u = std::cbrt(1 + skew * skew / 2 + std::sqrt(skew * skew + std::pow(skew, 4) / 4));
+  double w = u + 1 / u - 1;
+  s = std::sqrt(std::log(w));
+  root = std::sqrt(w);
+  scale = deviation / std::sqrt(w * (w - 1));
+}
+
+double ShiftedLognormal::at(double z) const { return mean + scale * (std::exp(s * z) - root); }
+
+double ShiftedLognormal::cdf(double x) const {
+  double exponential = (x - mean) / scale + root;
+  return exponential <= 0 ? 0 : normalCdf(std::log(exponential) / s);
+}
+
 double slowestChain(const MessageNoise &noise, double chains, double messages, double q) {
   // q = P(one chain)^chains; the tail is kept as such, since it is small.
   double tail = -std::expm1(std::log(q) / chains);
-  double z = -normalQuantile(tail), mean = messages, deviation = std::sqrt(messages * noise.variance());
+  double z = -normalQuantile(tail), deviation = std::sqrt(messages * noise.variance());
   if (deviation == 0)
-    return mean;
-  double skew = messages * noise.thirdMoment() / std::pow(deviation, 3);
-  // Shifted lognormal with this skewness: (w + 2) sqrt(w - 1) = skew, w = exp(s^2).
-  double u = std::cbrt(1 + skew * skew / 2 + std::sqrt(skew * skew + std::pow(skew, 4) / 4));
-  double w = u + 1 / u - 1, s = std::sqrt(std::log(w)), scale = deviation / std::sqrt(w * (w - 1));
-  return mean + scale * (std::exp(s * z) - std::sqrt(w));
+    return messages;
+  return ShiftedLognormal(messages, deviation, messages * noise.thirdMoment() / std::pow(deviation, 3)).at(z);
 }
 
 //===- delays ---------------------------------------------------------------------------------------------------===//
@@ -117,20 +131,49 @@ int floorLog(int n) {
   return log;
 }
 
-/// A binomial tree from its leaves to its root, or from the root to all leaves. Child k of a rank has k children; on the way up a
-/// rank takes them in this order, on the way down it serves them the other way around. A child of fewer children has as many
-/// messages fewer ahead of it.
-Delays binomial(int height, bool up, const MessageNoise &noise, double latency, double transfer, double reach) {
-  std::vector<Delays> childOf; // a rank with that many children, and the message to or from its parent
-  Delays rank(reach);
-  for (int h = 0; h < height; ++h) {
-    childOf.push_back(rank.later(noise));
-    rank = Delays(reach);
-    for (int k = 0; k <= h; ++k)
-      rank.waitFor(childOf[k], (h - k) * (up ? latency + transfer : latency));
+/// A binomial tree from its leaves to its root, or from the root to all leaves. Child k of a rank, the root of 2^k ranks or of what
+/// is left of them, is taken in this order on the way up and served the other way around on the way down; who is done before the
+/// last one has time to spare.
+class Binomial {
+public:
+  Binomial(bool up, const MessageNoise &noise, double latency, double transfer, double reach)
+      : up(up), noise(noise), latency(latency), transfer(transfer), reach(reach) {}
+
+  struct Tree {
+    Delays late;      ///< at the root, or at the last leaf
+    double quiet = 0; ///< time without noise
+  };
+  const Tree &over(int ranks) {
+    auto found = trees.find(ranks);
+    if (found != trees.end())
+      return found->second;
+    struct Child {
+      Delays late;
+      double done;
+    };
+    std::vector<Child> children;
+    int largest = 1;
+    while (2 * largest < ranks)
+      largest *= 2;
+    double turns = 0, last = 0;
+    for (int first = ranks > 1 ? largest : 0; first >= 1; first /= 2) {
+      const Tree &child = over(std::min(first, ranks - first));
+      children.push_back({child.late.later(noise), (up ? 0 : turns) + latency + transfer + child.quiet});
+      turns += transfer;
+      last = std::max(last, children.back().done);
+    }
+    Tree tree{Delays(reach), last};
+    for (const Child &child : children)
+      tree.late.waitFor(child.late, last - child.done);
+    return trees.emplace(ranks, std::move(tree)).first->second;
   }
-  return rank;
-}
+
+private:
+  bool up;
+  const MessageNoise &noise;
+  double latency, transfer, reach;
+  std::map<int, Tree> trees; ///< by number of ranks
+};
 
 /// The tree over positions 1 .. m (DoubleBinaryTree.cpp), both ways alike; a smaller subtree has time to spare.
 struct InOrderTree {
@@ -157,43 +200,105 @@ struct InOrderTree {
 };
 } // namespace
 
+namespace {
+enum class Form { None, Chains, OneChain, AtOnce, Twice, Binomial, InOrder };
+
+bool rooted(CollectiveKind kind) {
+  return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather ||
+         kind == CollectiveKind::Scatter;
+}
+
+Form formOf(const std::string &name, CollectiveKind kind, int n) {
+  bool doubling = (n & (n - 1)) == 0; // else some ranks sit out
+  if ((name == "ring" && kind != CollectiveKind::Broadcast) || name == "bruck" || name == "dissemination")
+    return Form::Chains;
+  if (name == "recursive_doubling" || name == "halving_doubling" || name == "binary_blocks" || name == "pat")
+    return doubling ? Form::Chains : Form::None;
+  if (name == "pipelined_chain")
+    return Form::OneChain;
+  if (name == "naive_exchange")
+    return Form::AtOnce;
+  if (name == "two_shot" || (name == "parameter_server" && n <= 64))
+    return Form::Twice;
+  if (name == "master_worker") // of other kinds, what it hands on is of another size
+    return kind == CollectiveKind::AllReduce || kind == CollectiveKind::Barrier ? Form::Twice : Form::None;
+  if (name == "binomial_tree") // gather and scatter: messages of many sizes
+    return kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter ? Form::None : Form::Binomial;
+  return name == "double_binary_tree" ? Form::InOrder : Form::None;
+}
+} // namespace
+
+static constexpr double longestHeavyChain = 64;
+
+bool hasDelayForm(const std::string &algorithm, CollectiveKind kind, int ranks, const MessageNoise &noise,
+                  double latency, double transfer) {
+  Form form = formOf(algorithm, kind, ranks);
+  bool whole = (ranks & (ranks - 1)) == 0;
+  // Messages of two trees, or of subtrees that are done at one time, meet on a link, where a late one gives way: small ones only.
+  bool meet = form == Form::InOrder || (form == Form::Binomial && !whole && kind != CollectiveKind::Broadcast);
+  // Long chains of heavy-tailed messages drift apart by more than a latency, so that ranks hold up each other: lognormal 1.0 over 126
+  // messages is 5.5 % above the form.
+  bool heavy = noise.shape == MessageNoise::Lognormal && noise.sigma > 0.5;
+  if (form == Form::Chains && heavy && longestHeavyChain < double(algorithms::find(algorithm)->steps(kind, ranks, {})))
+    return false;
+  return form != Form::None && (!meet || transfer <= 0.1 * latency);
+}
+
+double messagePart(const std::string &algorithm, CollectiveKind kind, int ranks) {
+  bool blocks = kind == CollectiveKind::AllToAll || kind == CollectiveKind::ReduceScatter ||
+                kind == CollectiveKind::Scatter || algorithm == "two_shot" || algorithm == "parameter_server";
+  return blocks ? 1.0 / ranks : algorithm == "double_binary_tree" ? 0.5 : 1;
+}
+
 std::optional<std::function<double(double q)>> delayQuantile(const std::string &algorithm, CollectiveKind kind, int n,
                                                              const MessageNoise &noise, double latency,
                                                              double transfer) {
   using Quantile = std::function<double(double q)>;
   auto of = [](Delays delays) { return Quantile([delays](double q) { return delays.quantile(q); }); };
-  bool ring = algorithm == "ring" && kind != CollectiveKind::Broadcast;
-  double steps = algorithms::find(algorithm)->steps(kind, n, {});
-  if (ring)
-    return Quantile([=](double q) { return slowestChain(noise, n, steps, q); });
-  if (algorithm == "naive_exchange") {
-    bool rooted = kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce ||
-                  kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
-    double reach = reachOf(noise, double(n) * n, 1);
+  const algorithms::Algorithm *found = algorithms::find(algorithm);
+  double steps = found ? double(found->steps(kind, n, {})) : 0;
+  /// Of the n - 1 messages to or from one rank, which take turns on its link.
+  auto largestOfOne = [&](double reach) {
     Delays largest(reach), one = Delays(reach).later(noise);
     for (int k = 0; k < n - 1; ++k)
       largest.waitFor(one, k * transfer);
-    return of(rooted ? largest : largest.largestOf(n));
+    return largest;
+  };
+  if (!hasDelayForm(algorithm, kind, n, noise, latency, transfer))
+    return std::nullopt;
+  switch (formOf(algorithm, kind, n)) {
+  case Form::None:
+    return std::nullopt;
+  case Form::Chains:
+    return Quantile([=](double q) { return slowestChain(noise, n, steps, q); });
+  case Form::OneChain:
+    return Quantile([=](double q) { return slowestChain(noise, 1, steps, q); });
+  case Form::AtOnce: {
+    Delays largest = largestOfOne(reachOf(noise, double(n) * n, 1));
+    return of(rooted(kind) ? largest : largest.largestOf(n));
   }
-  if (algorithm == "binomial_tree") {
-    int height = floorLog(n);
-    double reach = reachOf(noise, n, 2 * height);
-    bool up = kind != CollectiveKind::Broadcast && kind != CollectiveKind::Scatter;
-    bool down = kind != CollectiveKind::Reduce && kind != CollectiveKind::Gather;
+  case Form::Twice: {
+    Delays largest = largestOfOne(reachOf(noise, double(n) * n, 2));
+    Delays both = largest.then(largest);
+    return of(algorithm == "master_worker" ? both : both.largestOf(n));
+  }
+  case Form::Binomial: {
+    double reach = reachOf(noise, n, 2 * floorLog(n) + 2);
+    bool up = kind != CollectiveKind::Broadcast, down = kind != CollectiveKind::Reduce;
     Delays sum(reach);
     if (up)
-      sum = binomial(height, true, noise, latency, transfer, reach);
+      sum = Binomial(true, noise, latency, transfer, reach).over(n).late;
     if (down)
-      sum = sum.then(binomial(height, false, noise, latency, transfer, reach));
+      sum = sum.then(Binomial(false, noise, latency, transfer, reach).over(n).late);
     return of(sum);
   }
-  if (algorithm == "double_binary_tree") {
-    int height = floorLog(kind == CollectiveKind::Broadcast ? n - 1 : n);
-    double reach = reachOf(noise, n, 2 * height + 1);
-    Delays way =
-        InOrderTree{noise, latency + transfer, reach, {}}.over(kind == CollectiveKind::Broadcast ? n - 1 : n).first;
+  case Form::InOrder: {
+    int spanned = kind == CollectiveKind::Broadcast ? n - 1 : n;
+    double reach = reachOf(noise, n, 2 * floorLog(spanned) + 1);
+    Delays way = InOrderTree{noise, latency + transfer, reach, {}}.over(spanned).first;
     Delays sum = kind == CollectiveKind::Broadcast ? way.later(noise) : way.then(way);
     return of(sum.largestOf(2));
+  }
   }
   return std::nullopt;
 }

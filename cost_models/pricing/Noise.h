@@ -5,11 +5,13 @@
 //
 //   chains     Each rank waits for one other's last message in each step (rings; exchanges at growing distances): the times of n
 //              disjoint chains of m messages each, and the whole is the slowest of them, F(x)^n with F of a sum of m.
-//              Sums of independent positive numbers are nearly lognormal with a shift (three moments; Fenton, 1960).
+//              Sums of independent positive numbers are nearly lognormal with a shift (three moments; Fenton, 1960). A chain of
+//              ranks is one of them.
 //   trees      A parent waits for all children, each late by its own subtree and a message: products and convolutions of
 //              distribution functions from the leaves to the root, and back (statistical static timing analysis is this on circuits).
 //   at once    n (n-1) messages that nobody forwards: the largest, F(x)^(n (n-1)); where they take turns on a link, the earlier ones
-//              have time to catch up.
+//              have time to catch up. Twice, where what was gathered is handed on (masters, servers, two shots): the time of the
+//              one that gathers, plus the largest of what it sends.
 //
 // A quiet collective's time is added, and the noise of one message is its latency's share. Tested against sampled plays
 // (test/bars/cost/noise).
@@ -31,6 +33,21 @@ struct MessageNoise {
   double thirdMoment() const; ///< central
 };
 
+double normalCdf(double z);
+double normalQuantile(double p);
+
+/// A normal number's exponential times a scale, shifted: it has any mean, deviation and positive skewness, and is close to sums of
+/// independent positive numbers (Fenton, 1960).
+class ShiftedLognormal {
+public:
+  ShiftedLognormal(double mean, double deviation, double skew);
+  double cdf(double x) const;
+  double at(double z) const; ///< the quantile that a standard normal number stands for
+
+private:
+  double mean, scale, s, root; ///< mean + scale (exp(s z) - root)
+};
+
 /// A distribution of delays >= 0, as its distribution function on equal steps.
 class Delays {
 public:
@@ -50,6 +67,14 @@ private:
   double step;
   std::vector<double> below; ///< P(delay <= i step)
 };
+
+/// Whether there is a form for the algorithm: of some only for powers of two (else there are odd ones out), of double trees and of
+/// other numbers of ranks in binomial trees only for small messages, of chains with heavy tails only for short ones. Latency and transfer
+/// as below.
+bool hasDelayForm(const std::string &algorithm, CollectiveKind kind, int ranks, const MessageNoise &noise,
+                  double latency, double transfer);
+/// A message's part of the operand, of the messages that take turns on a link.
+double messagePart(const std::string &algorithm, CollectiveKind kind, int ranks);
 
 /// How the noise of a collective adds up; empty where that is not known (pipelines, hierarchies).
 ///   latency, transfer   of a message, and of one through a link, in units of a message's mean noise: how much time those have to

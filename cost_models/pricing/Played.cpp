@@ -2,7 +2,6 @@
 #include "pricing/Played.h"
 #include "braid/cost_models/Aggregators.h"
 #include "braid/runtime/algorithms/Levels.h"
-#include "fabrics/Draws.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -22,6 +21,7 @@ PlayedCollective::PlayedCollective(const algorithms::Algorithm &algorithm, Colle
     : groups(asked.groups), programs(placement.deviceOf.size()) {
   int ranks = int(placement.deviceOf.size());
   algorithms::StepOptions settings = options;
+  segments = options.segments;
   if (groups.empty()) { // a permute, or all ranks
     groups.emplace_back();
     for (int rank = 0; rank < ranks; ++rank)
@@ -110,6 +110,63 @@ UplinkFlows PlayedCollective::uplinks(const PlayedNetwork &network) const {
   return flows;
 }
 
+FlowSpread PlayedCollective::spread(const PlayedNetwork &network, bool between) const {
+  const Cluster &cluster = network.topology.cluster();
+  int ranks = int(network.deviceOf.size());
+  std::vector<RankTraffic> traffic;
+  for (int rank = 0; rank < ranks; ++rank)
+    if (const std::vector<int> *group = programs[rank].group)
+      traffic.push_back(trafficOf(programs[rank].program, [&](int peer) {
+        int other = (*group)[peer];
+        return other < ranks &&
+               (cluster.hostOf(network.deviceOf[rank]) != cluster.hostOf(network.deviceOf[other])) == between;
+      }));
+  return spreadOf(traffic, double(traffic.size()), segments > 1 ? 1 : double(longestChain));
+}
+
+namespace {
+/// Draws for the messages of one collective, at one place.
+struct MessageDraws {
+  const Topology &topology;
+  const Placement &placement;
+  DrawPlace at;
+  draws::Noise inside, between; ///< of links inside hosts and between them
+
+  MessageDraws(const Topology &topology, const Placement &placement, const DrawPlace &at)
+      : topology(topology), placement(placement), at(at), inside(topology.cluster().intra.profile.noise()),
+        between(topology.cluster().inter.profile.noise()) {}
+
+  bool toSwitch(int source, int target) const { return size_t(std::max(source, target)) >= placement.deviceOf.size(); }
+  const draws::Noise &noise(int source, int target) const {
+    const Cluster &cluster = topology.cluster();
+    return placement.hostOf(source, cluster) == placement.hostOf(target, cluster) ? inside : between;
+  }
+  DrawPlace flow(int source, int target) const {
+    DrawPlace place = at;
+    place.where = uint64_t(placement.deviceOf[source]) << 32 | uint64_t(placement.deviceOf[target]);
+    return place;
+  }
+  Seconds excess(int source, int target, uint64_t message) const {
+    if (toSwitch(source, target))
+      return {};
+    DrawPlace place = flow(source, target);
+    place.message = message;
+    Seconds latency = topology.latency(placement.deviceOf[source], placement.deviceOf[target]);
+    return {draws::messageExcess(noise(source, target), latency.value, place)};
+  }
+  double transfer(int source, int target) const {
+    return toSwitch(source, target) ? 1 : draws::transferFactor(noise(source, target), flow(source, target));
+  }
+};
+} // namespace
+
+void addNoise(PlayOptions &options, const DrawPlace &at, const Topology &topology, const Placement &placement) {
+  auto draw = std::make_shared<const MessageDraws>(topology, placement, at);
+  options.excess = [draw](int source, int target, uint64_t message) { return draw->excess(source, target, message); };
+  if (topology.cluster().inter.profile.transfersVary() || topology.cluster().intra.profile.transfersVary())
+    options.transfer = [draw](int source, int target) { return draw->transfer(source, target); };
+}
+
 Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec,
                                  const algorithms::StepOptions &settings, const Cluster &cluster,
                                  const Placement &placement, const DrawPlace *noise) {
@@ -127,17 +184,7 @@ Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const C
   options.reduction = cluster.device.reduction;
   options.counts = spec.counts.get();
   if (noise)
-    options.excess = [&](int source, int target, uint64_t message) {
-      DrawPlace place = *noise;
-      if (size_t(std::max(source, target)) >= placement.deviceOf.size())
-        return Seconds(); // to or from a switch
-      place.where = uint64_t(placement.deviceOf[source]) << 32 | uint64_t(placement.deviceOf[target]);
-      place.message = message;
-      int from = placement.deviceOf[source], to = placement.deviceOf[target];
-      bool crosses = cluster.hostOf(from) != cluster.hostOf(to);
-      return drawMessageExcess(crosses ? cluster.inter.profile : cluster.intra.profile, topology->latency(from, to),
-                               place);
-    };
+    addNoise(options, *noise, *topology, placement);
   return collective.play(spec.bytes, network, options);
 }
 

@@ -2,6 +2,7 @@
 #ifndef BRAID_COST_MODELS_PRICING_PLAYED_H
 #define BRAID_COST_MODELS_PRICING_PLAYED_H
 
+#include "FlowNoise.h"
 #include "GroupShape.h"
 #include "Player.h"
 
@@ -21,17 +22,22 @@ public:
   UplinkFlows uplinks(const PlayedNetwork &network) const;
   /// Vertices of the helpers, which are the ranks after the job's; for PlayedNetwork.
   const std::vector<int> &helpers() const { return helperVertices; }
+  /// How the bytes between hosts, or inside them, are dealt over flows.
+  FlowSpread spread(const PlayedNetwork &network, bool between) const;
   int ranks() const { return size; }                      ///< of the largest group
   int64_t messages() const;                               ///< of all groups
   int64_t serialMessages() const { return longestChain; } ///< longest chain of dependent messages
 
 private:
-  int size = 0;
+  int size = 0, segments = 1;
   int64_t longestChain = 0;
   std::vector<std::vector<int>> groups; ///< with their helpers
   std::vector<int> helperVertices;
   std::vector<PlayedRank> programs; ///< by rank; ranks in no group have no steps
 };
+
+/// Messages later, and transfers longer, by the draws of the cluster's profiles at this place. Keeps references.
+void addNoise(PlayOptions &options, const DrawPlace &at, const Topology &topology, const Placement &placement);
 
 } // namespace braid::cost
 

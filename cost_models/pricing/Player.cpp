@@ -203,6 +203,8 @@ private:
     message.source = lane.rank;
     message.targetLane = peer * channels + lane.channel;
     message.bytes = bytesOf(lane, length);
+    if (options.transfer)
+      message.bytes *= options.transfer(lane.rank, peer);
     if (options.excess)
       message.excess = options.excess(lane.rank, peer, uint64_t(lane.channel) << 32 | lane.sent).value;
     ++lane.sent;

@@ -60,6 +60,8 @@ struct PlayOptions {
   /// How much later than by the network alone a message is delivered; null: not at all. `message` counts those of a
   /// lane.
   std::function<Seconds(int source, int target, uint64_t message)> excess;
+  /// Factor on bytes / bandwidth of the messages from one rank to another; null: 1.
+  std::function<double(int source, int target)> transfer;
 };
 
 /// Time until every rank has finished, or an error: a receive that no message ever comes for.

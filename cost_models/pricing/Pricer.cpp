@@ -1,6 +1,8 @@
 //===- Pricer.cpp - prices of one job, cached -------------------------------------------------------------------===//
 #include "fabrics/Draws.h"
 #include "pricing/Engine.h"
+#include "pricing/FlowNoise.h"
+#include "pricing/Quantile.h"
 #include "pricing/Terms.h"
 #include <algorithm>
 #include <atomic>
@@ -53,6 +55,7 @@ struct Pricer::State {
   std::mutex mutex;
   std::map<Key, std::unique_ptr<const std::vector<Candidate>>> prices;
   std::map<std::pair<const Candidate *, Fabric>, Seconds> means;
+  std::map<std::tuple<Fabric, double, double, double>, std::unique_ptr<const FlowFactor>> flowFactors;
 
   static Key keyOf(const CollectiveSpec &spec) {
     return {spec.kind, spec.bytes.value, spec.tensors, spec.elementType, spec.groups, spec.counts};
@@ -62,7 +65,9 @@ struct Pricer::State {
   }
   std::vector<Candidate> price(const CollectiveSpec &spec) const;
   void addCopies(Candidate &c, const CollectiveSpec &spec) const;
+  void explainNoise(std::vector<Candidate> &all, const CollectiveSpec &spec) const;
   double jobDraw(Fabric fabric, int flows, int perLeaf, int streams, uint64_t seed, uint64_t job) const;
+  double transferDraw(const Candidate &c, Fabric fabric, const DrawPlace &place);
 };
 
 static std::atomic<uint64_t> pricers{0};
@@ -102,11 +107,24 @@ void Pricer::State::addCopies(Candidate &c, const CollectiveSpec &spec) const {
   sumUp(c);
 }
 
+/// Where quantiles have a closed form, and where they are sampled.
+void Pricer::State::explainNoise(std::vector<Candidate> &all, const CollectiveSpec &spec) const {
+  for (Candidate &c : all) {
+    const FabricProfile &noise = profile(c.nodes > 1 ? Fabric::Inter : Fabric::Intra);
+    if (c.time.value == 0 || noise.deterministic())
+      continue;
+    if (engine == Engine::Braid)
+      c.delay = DelayForm::of(c, spec, cluster, placement);
+    c.why.how += hasClosedQuantiles(c, noise) ? "; quantiles by closed form" : "; quantiles sampled";
+  }
+}
+
 std::vector<Candidate> Pricer::State::price(const CollectiveSpec &spec) const {
   std::vector<Candidate> all = model->candidates(spec, form == BucketForm::GroupCall ? std::max(1, spec.tensors) : 1);
   if (form == BucketForm::Copies && spec.tensors > 1)
     for (Candidate &c : all)
       addCopies(c, spec);
+  explainNoise(all, spec);
   std::sort(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) {
     return std::tie(a.time.value, a.algorithm, a.protocol, a.channels) <
            std::tie(b.time.value, b.algorithm, b.protocol, b.channels);
@@ -164,6 +182,27 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
   return entry.value;
 }
 
+/// Factor on the transfer: the operation's, and that of the slowest of the ranks' flows.
+double Pricer::State::transferDraw(const Candidate &c, Fabric fabric, const DrawPlace &place) {
+  draws::Noise noise = profile(fabric).noise();
+  double factor = draws::operationTransferFactor(noise, place);
+  if (!profile(fabric).flowsVary())
+    return factor;
+  FlowSpread spread{c.flowRanks > 0 ? c.flowRanks : std::max(1, c.nodes),
+                    c.flowsOfRank > 0 ? c.flowsOfRank : std::max(1, c.streamsPerNic), c.flowRounds};
+  const FlowFactor *flows;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto &made = flowFactors[{fabric, spread.ranks, spread.flows, spread.rounds}];
+    if (!made)
+      made = std::make_unique<const FlowFactor>(noise, spread);
+    flows = made.get();
+  }
+  DrawPlace slowest = draws::placeOfFlows(noise, place);
+  slowest.purpose = purpose::slowestFlow;
+  return factor * flows->at(normal(slowest));
+}
+
 /// Relative noise of `messages` serial messages together, mean 1. Single messages vary by sqrt(exp(sigma^2) - 1); the
 /// sum of m of them by less, and neighbours that wait for each other by 0.7 of what independent ones would (simulated
 /// rings and trees, 64 and 256 ranks, sigma 0.5 and 1: 0.6 to 0.75).
@@ -185,14 +224,19 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
   place.step = step;
   place.operation = operation;
   place.purpose = purpose::serialBulk;
-  double latency = 1, fraction = 1;
+  double latency = 1, fraction = 1, transfer = 1;
   if (profile.latencyRebaseSigma != 0)
     latency = state->jobDraw(fabric, 0, 0, 1, seed, job);
-  if (profile.bulkMean != 0 && c.latency.value > 0)
+  if (profile.latencySigma != 0)
+    latency *= draws::latencyFactor(profile.noise(), place);
+  Seconds delay = c.delay ? c.delay->at(normal(place)) * latency : Seconds();
+  if (!c.delay && profile.bulkMean != 0 && c.latency.value > 0)
     latency *= 1 + profile.bulkMean * c.noisePerMessage * serialNoise(profile.bulkSigma, c.serialMessages, place);
   if (c.flows > 1 && profile.collisionUplinks > 0)
     fraction = state->jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, seed, job);
-  return c.fixed + c.latency * latency + c.wire / fraction +
+  if (profile.transfersVary())
+    transfer = state->transferDraw(c, fabric, place);
+  return c.fixed + c.latency * latency + delay + c.wire * (transfer / fraction) +
          drawOperationSpike(profile, std::max(c.nodes, c.exposedNodes), place);
 }
 
@@ -220,6 +264,13 @@ std::vector<std::pair<Seconds, Seconds>> Pricer::quantiles(const CollectiveSpec 
                                                            const std::vector<double> &asked, int samples) const {
   const Candidate &c = candidates(spec)[index];
   Fabric on = fabric(spec);
+  if (const FabricProfile &profile = state->profile(on); hasClosedQuantiles(c, profile)) {
+    std::vector<std::pair<Seconds, Seconds>> closed;
+    for (double q : asked)
+      closed.push_back(
+          {c.time.value == 0 || profile.deterministic() ? c.time : closedQuantile(c, profile, q), Seconds()});
+    return closed;
+  }
   std::vector<double> times(std::max(2, samples));
   for (size_t i = 0; i < times.size(); ++i)
     times[i] = draw(c, on, priceSeed, i, 0, 0).value;

@@ -6,6 +6,7 @@ set(BRAID_PRICING_SOURCES
   pricing/ClosedForms.cpp
   pricing/DoubleTreeKinds.cpp
   pricing/DoublingKinds.cpp
+  pricing/FlowNoise.cpp
   pricing/GroupShape.cpp
   pricing/KindPlayer.cpp
   pricing/Kinds.cpp
@@ -18,6 +19,7 @@ set(BRAID_PRICING_SOURCES
   pricing/Played.cpp
   pricing/Player.cpp
   pricing/Pricer.cpp
+  pricing/Quantile.cpp
   pricing/Rings.cpp
   pricing/SymmetricKinds.cpp
   pricing/Terms.cpp

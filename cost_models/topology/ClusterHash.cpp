@@ -38,6 +38,16 @@ void addProfile(Canonical &out, const std::string &prefix, const FabricProfile &
   out.add(prefix + "flows", p.collisionFlowsPerNic);
   if (p.adaptiveRouting)
     out.add(prefix + "adaptive", 1);
+  if (p.latencySigma != 0)
+    out.add(prefix + "latency_sigma", p.latencySigma);
+  if (p.bandwidthSigma != 0)
+    out.add(prefix + "bandwidth_sigma", p.bandwidthSigma);
+  if (p.flowsVary()) {
+    out.add(prefix + "flow_sigma", p.flowSigma);
+    out.add(prefix + "slow_flows", p.slowFlows);
+    out.add(prefix + "slow_flow_bandwidth", p.slowFlowBandwidth);
+    out.add(prefix + "flows_per_job", p.flowsPerJob);
+  }
   out.add(prefix + "spike", p.spikeProbability);
   out.add(prefix + "spike_minimum", p.spikeMinimum.value);
   out.add(prefix + "spike_index", p.spikeIndex);

@@ -141,6 +141,17 @@ static FabricProfile readProfile(YamlSection section) {
   if (section.has("collision_uplinks"))
     p.collisionUplinks = section.whole("collision_uplinks", 0, 1 << 20, true);
   readNicKnobs(section, p);
+  auto optional = [&](const char *key, double FabricProfile::*number, double least, double most) {
+    if (section.has(key))
+      p.*number = section.number(key, least, most);
+  };
+  optional("latency_sigma", &FabricProfile::latencySigma, 0, 10);
+  optional("bandwidth_sigma", &FabricProfile::bandwidthSigma, 0, 10);
+  optional("flow_sigma", &FabricProfile::flowSigma, 0, 10);
+  optional("slow_flows", &FabricProfile::slowFlows, 0, 1);
+  optional("slow_flow_bandwidth", &FabricProfile::slowFlowBandwidth, 0.001, 1);
+  if (section.has("flows_drawn_per"))
+    p.flowsPerJob = section.oneOf("flows_drawn_per", {"operation", "job"}, true) == "job";
   if (given("spike_probability"))
     p.spikeProbability = section.number("spike_probability", 0, 1);
   if (given("spike_minimum"))

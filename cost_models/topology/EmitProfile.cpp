@@ -22,6 +22,12 @@ static std::string noise(const FabricProfile &p) {
   add("latency_rebase_sigma", p.latencyRebaseSigma);
   add("collision_uplinks", p.collisionUplinks);
   add("collision_flows_per_nic", p.collisionFlowsPerNic);
+  add("latency_sigma", p.latencySigma);
+  add("bandwidth_sigma", p.bandwidthSigma);
+  add("flow_sigma", p.flowSigma);
+  add("slow_flows", p.slowFlows);
+  add("slow_flow_bandwidth", p.slowFlowBandwidth);
+  add("flows_per_job", p.flowsPerJob);
   add("spike_probability", p.spikeProbability);
   add("spike_minimum", p.spikeMinimum.value);
   add("spike_index", p.spikeIndex);

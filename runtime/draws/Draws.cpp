@@ -134,6 +134,54 @@ double operationSpike(const Noise &noise, int nodes, const Place &at) {
   return largest;
 }
 
+/// Of the whole operation: the same for all its messages.
+static double operationFactor(double sigma, double correlation, uint64_t purpose, const Place &at) {
+  if (sigma == 0)
+    return 1;
+  Place place = at;
+  place.operation = sharedOperation(correlation, at);
+  place.where = place.message = 0;
+  place.purpose = purpose;
+  return lognormalWithMeanOne(sigma, place);
+}
+
+double latencyFactor(const Noise &noise, const Place &at) {
+  return operationFactor(noise.latencySigma, noise.correlation, purpose::operationLatency, at);
+}
+
+double operationTransferFactor(const Noise &noise, const Place &at) {
+  return operationFactor(noise.bandwidthSigma, noise.correlation, purpose::operationBandwidth, at);
+}
+
+Place placeOfFlows(const Noise &noise, const Place &at) {
+  Place place = at;
+  if (noise.flowsPerJob)
+    place.step = place.operation = 0;
+  else
+    place.operation = sharedOperation(noise.correlation, at);
+  return place;
+}
+
+double flowTransferFactor(const Noise &noise, const Place &at) {
+  if (noise.flowSigma == 0 && noise.slowFlows == 0)
+    return 1;
+  Place place = placeOfFlows(noise, at);
+  int parts = std::max(1, noise.collisionFlowsPerNic);
+  double sum = 0;
+  for (int part = 0; part < parts; ++part) {
+    place.message = uint64_t(part);
+    place.purpose = purpose::flowBandwidth;
+    double factor = lognormalWithMeanOne(noise.flowSigma, place);
+    place.purpose = purpose::slowFlow;
+    sum += uniform(place) < noise.slowFlows ? factor / noise.slowFlowBandwidth : factor;
+  }
+  return sum / parts;
+}
+
+double transferFactor(const Noise &noise, const Place &place) {
+  return operationTransferFactor(noise, place) * flowTransferFactor(noise, place);
+}
+
 double messageExcess(const Noise &noise, double baseLatency, const Place &at) {
   if (noise.bulkMean == 0)
     return 0;

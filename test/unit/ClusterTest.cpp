@@ -152,6 +152,37 @@ TEST_CASE("a file is read with its units") {
   CHECK_THAT(c.assumptions[0], Contains("inter.profile: default profile of InfiniBand"));
 }
 
+TEST_CASE("noise of operations and flows is the cluster file's, and counts in the hash only where it is") {
+  auto with = [](const std::string &keys) {
+    return *readText(replaced(complete, "    fabric: infiniband\n", "    fabric: infiniband\n" + keys));
+  };
+  std::string plain = readText(complete)->hash;
+  CHECK(with("    latency_sigma: 0\n    bandwidth_sigma: 0\n    slow_flows: 0\n").hash == plain);
+  std::vector<std::string> hashes = {plain};
+  for (std::string noise : {"latency_sigma: 1.5", "bandwidth_sigma: 0.5", "slow_flows: 0.1", "flow_sigma: 0.5"})
+    for (std::string correlation : {"0", "0.5", "1"}) {
+      Cluster c = with("    " + noise + "\n    correlation: " + correlation + "\n");
+      CHECK(std::count(hashes.begin(), hashes.end(), c.hash) == 0);
+      hashes.push_back(c.hash);
+      CHECK(c.inter.profile.correlation == std::stod(correlation));
+      CHECK_FALSE(c.inter.profile.deterministic());
+    }
+  Cluster c = with("    latency_sigma: 1.5\n    bandwidth_sigma: 0.4\n    flow_sigma: 0.3\n    slow_flows: 0.1\n"
+                   "    slow_flow_bandwidth: 0.25\n    flows_drawn_per: job\n");
+  const FabricProfile &p = c.inter.profile;
+  CHECK(p.latencySigma == 1.5);
+  CHECK(p.bandwidthSigma == 0.4);
+  CHECK(p.flowSigma == 0.3);
+  CHECK(p.slowFlows == 0.1);
+  CHECK(p.slowFlowBandwidth == 0.25);
+  CHECK(p.flowsPerJob);
+  CHECK(with("    slow_flows: 0.1\n").inter.profile.slowFlowBandwidth == 0.5);
+  CHECK_THAT(errorOf("    fabric: infiniband", "    fabric: infiniband\n    slow_flows: 2"),
+             Contains("slow_flows: expected a number from 0 to 1"));
+  CHECK_THAT(errorOf("    fabric: infiniband", "    fabric: infiniband\n    flows_drawn_per: step"),
+             Contains("inter.profile.flows_drawn_per"));
+}
+
 TEST_CASE("f32 products run on the units that the file names") {
   std::string text =
       replaced(complete, "f32: \"10 TFLOP/s\"}", "f32: \"10 TFLOP/s\", tf32: \"50 TFLOP/s\"}\n  f32_dot: tf32");

@@ -71,7 +71,7 @@ EmulatedTransport::Recent &EmulatedTransport::recent(uint64_t step, uint64_t ope
   return made;
 }
 
-double EmulatedTransport::excess(int target, PeerLane &here) {
+EmulatedTransport::Noisy EmulatedTransport::noiseOf(int target, PeerLane &here) {
   const EmulatedProfile &profile = emulation->profile;
   bool crosses = profile.crossesHosts(rank, target);
   int of = int(crosses ? LinkClass::Inter : LinkClass::Intra);
@@ -81,17 +81,21 @@ double EmulatedTransport::excess(int target, PeerLane &here) {
   place.job = seat->job;
   place.step = here.place.step;
   place.operation = here.place.operation;
+  Noisy result;
+  for (int i = 0; i < 2; ++i)
+    result.latency[i] = seat->factor[i] * draws::latencyFactor(profile.noise[i], place);
   place.where = uint64_t(profile.device[rank]) << 32 | uint64_t(profile.device[target]);
+  result.transfer = draws::transferFactor(noise, place);
   place.message = uint64_t(here.place.number) << 32 | sent[here.place.number]++;
-  double time = draws::messageExcess(noise, profile.latency(rank, target) * seat->factor[of], place);
+  result.excess = draws::messageExcess(noise, profile.latency(rank, target) * result.latency[of], place);
   bool &begun = recent(here.place.step, here.place.operation).sent[of];
   if (!begun) {
     begun = true;
     place.where = uint64_t(profile.host[rank]) << 1 | uint64_t(crosses);
     place.message = 0;
-    time += draws::operationSpike(noise, 1, place);
+    result.excess += draws::operationSpike(noise, 1, place);
   }
-  return time;
+  return result;
 }
 
 //===- messages -------------------------------------------------------------------------------------------------===//
@@ -109,13 +113,17 @@ bool EmulatedTransport::offer(int peer, int lane, const void *data, size_t bytes
   here.piecesBytes += double(bytes);
   bool whole = !here.joins;
   here.joins = false;
-  if (!out || (whole && !emulation->send({out,
-                                          int(here.place.number),
-                                          here.pieces,
-                                          here.piecesBytes,
-                                          excess(members[size_t(peer)], here),
-                                          {seat->factor[0], seat->factor[1]},
-                                          seat->job}))) {
+  auto leave = [&] {
+    Noisy noise = noiseOf(members[size_t(peer)], here);
+    return emulation->send({out,
+                            int(here.place.number),
+                            here.pieces,
+                            here.piecesBytes * noise.transfer,
+                            noise.excess,
+                            {noise.latency[0], noise.latency[1]},
+                            seat->job});
+  };
+  if (!out || (whole && !leave())) {
     own = {Fault::System, -1,
            out ? "emulated fabric: expected at most " + std::to_string(emulation->options.messages) +
                      " messages under way, got more"

@@ -5,6 +5,8 @@
 // of a message are functions of (seed, job, step, operation, node or link, message number).
 //
 //   job                latencies of each class of links, times a factor; the uplinks to which flows are hashed
+//   operation          the same, of one operation; bytes / bandwidth of its messages, times a factor
+//   flow               bytes / bandwidth of what goes from one device to another, times a factor, for an operation or a job
 //   node and operation a spike or a pause delays the first message of each of the node's ranks in that operation
 //   message            the bulk: excess over the latency
 //===------------------------------------------------------------------------------------------------------------===//
@@ -106,7 +108,13 @@ private:
   };
   void keep(int peer, int lane, const void *data, size_t bytes, uint16_t note);
 
-  double excess(int target, PeerLane &here);
+  /// What the fabric's noise makes of the next message.
+  struct Noisy {
+    double excess;     ///< later than by the links alone, seconds
+    double transfer;   ///< factor on its bytes / bandwidth
+    double latency[2]; ///< factor on the latency of each class of links
+  };
+  Noisy noiseOf(int target, PeerLane &here);
   Recent &recent(uint64_t step, uint64_t operation);
   PeerLane &at(int peer, int lane) { return peers[uint64_t(peer) << 32 | uint32_t(lane)]; }
   LaneState *outgoing(int peer, int lane, PeerLane &here);

@@ -55,10 +55,11 @@ public:
   /// A message leaves; false: too many are under way. `excess`: later than by the links alone.
   struct Departure {
     LaneState *lane;
-    int number; ///< of the lane, for draws
-    int pieces; ///< messages of the inner transport that travel as this one
-    double bytes, excess;
-    double factor[2];
+    int number;   ///< of the lane, for draws
+    int pieces;   ///< messages of the inner transport that travel as this one
+    double bytes; ///< times the draw of its bandwidth
+    double excess;
+    double factor[2]; ///< on the latency of each class of links
     uint64_t job;
   };
   bool send(const Departure &departure);

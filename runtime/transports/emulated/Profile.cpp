@@ -35,6 +35,12 @@ static draws::Noise noiseOf(const Json &json) {
   noise.latencyRebaseSigma = json["latency_rebase_sigma"].number();
   noise.collisionUplinks = int(json["collision_uplinks"].number());
   noise.collisionFlowsPerNic = int(json["collision_flows_per_nic"].number(1));
+  noise.latencySigma = json["latency_sigma"].number();
+  noise.bandwidthSigma = json["bandwidth_sigma"].number();
+  noise.flowSigma = json["flow_sigma"].number();
+  noise.slowFlows = json["slow_flows"].number();
+  noise.slowFlowBandwidth = json["slow_flow_bandwidth"].number(0.5);
+  noise.flowsPerJob = json["flows_per_job"].number() != 0;
   noise.spikeProbability = json["spike_probability"].number();
   noise.spikeMinimum = json["spike_minimum"].number();
   noise.spikeIndex = json["spike_index"].number(2);
@@ -83,6 +89,9 @@ static std::string fill(const Json &json, EmulatedProfile &p) {
   p.reduction = byRank(json["reduction_bytes_per_s"], p.ranks);
   p.noise[int(LinkClass::Intra)] = noiseOf(json["noise"]["intra"]);
   p.noise[int(LinkClass::Inter)] = noiseOf(json["noise"]["inter"]);
+  for (const draws::Noise &noise : p.noise)
+    if (!(noise.slowFlowBandwidth > 0 && noise.slowFlowBandwidth <= 1))
+      return "slow_flow_bandwidth: expected above 0 and at most 1";
   for (const Json &link : json["links"].items()) {
     if (link.size() != 4)
       return "links: expected 4 numbers each, got " + std::to_string(link.size());

@@ -39,7 +39,7 @@ struct Flight {
   int32_t whole = 0, partsLeft = 0, nextUnused = -1;
   int32_t pieces = 1; ///< messages of the inner transport
   double bytes = 0;
-  double factor[2] = {1, 1}; ///< of the job on the latency of each class of links
+  double factor[2] = {1, 1}; ///< of the job and the operation on the latency of each class of links
   double excess = 0;
   double tail = 0;   ///< earliest time the tail can be at the end of the links so far
   double latest = 0; ///< of the parts

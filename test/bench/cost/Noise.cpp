@@ -1,6 +1,6 @@
 //===- Noise.cpp - closed-form noise beside sampled plays -----------------------------------------------------------===//
 //
-//   cost_noise [--full] [--control]     quantiles of the whole time, on one switch
+//   cost_noise [--full] [--ranks=N] [--control] [--all]     quantiles of the whole time, on one switch; --all: each that is over 5 % off
 //
 // Sampling plays the step programs with the noise of each message drawn; the closed form adds a quantile of the delays to the quiet
 // time. With --control the closed form pays the largest of all messages in each step, as if ranks met at a barrier.
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 using namespace braid::cost;
@@ -22,16 +23,32 @@ namespace {
 struct Case {
   const char *algorithm;
   CollectiveKind kind;
+  bool onlyFull = false; ///< another one sends the same messages
 };
 const Case cases[] = {{"ring", CollectiveKind::AllReduce},
                       {"ring", CollectiveKind::AllGather},
                       {"naive_exchange", CollectiveKind::AllToAll},
                       {"naive_exchange", CollectiveKind::AllGather},
                       {"naive_exchange", CollectiveKind::Gather},
+                      {"naive_exchange", CollectiveKind::Broadcast, true},
                       {"binomial_tree", CollectiveKind::AllReduce},
                       {"binomial_tree", CollectiveKind::Broadcast},
                       {"binomial_tree", CollectiveKind::Reduce},
-                      {"double_binary_tree", CollectiveKind::AllReduce}};
+                      {"recursive_doubling", CollectiveKind::AllReduce},
+                      {"halving_doubling", CollectiveKind::AllReduce},
+                      {"halving_doubling", CollectiveKind::ReduceScatter, true},
+                      {"binary_blocks", CollectiveKind::AllReduce, true},
+                      {"bruck", CollectiveKind::AllGather},
+                      {"bruck", CollectiveKind::AllToAll, true},
+                      {"pat", CollectiveKind::AllGather},
+                      {"dissemination", CollectiveKind::Barrier},
+                      {"pipelined_chain", CollectiveKind::Broadcast},
+                      {"pipelined_chain", CollectiveKind::AllReduce},
+                      {"two_shot", CollectiveKind::AllReduce},
+                      {"parameter_server", CollectiveKind::AllReduce, true},
+                      {"master_worker", CollectiveKind::AllReduce},
+                      {"double_binary_tree", CollectiveKind::AllReduce},
+                      {"double_binary_tree", CollectiveKind::Broadcast}};
 const struct {
   const char *name;
   MessageNoise noise;
@@ -43,17 +60,26 @@ const double quantiles[] = {0.5, 0.9, 0.95, 0.99};
 } // namespace
 
 int main(int argc, char **argv) {
-  bool full = false, control = false;
+  bool full = false, control = false, all = false;
+  int only = 0; // ranks
   for (int i = 1; i < argc; ++i) {
     full |= !std::strcmp(argv[i], "--full");
     control |= !std::strcmp(argv[i], "--control");
+    all |= !std::strcmp(argv[i], "--all");
+    if (!std::strncmp(argv[i], "--ranks=", 8))
+      only = std::atoi(argv[i] + 8);
   }
-  std::vector<int> ranks = full ? std::vector<int>{2, 4, 8, 16, 32, 64, 128} : std::vector<int>{2, 16};
-  int64_t budget = full ? 8000000 : 1000000; // messages played for one case
+  std::vector<int> ranks = full ? std::vector<int>{2, 3, 4, 8, 12, 16, 32, 48, 64, 128} : std::vector<int>{2, 12, 16};
+  if (only > 0)
+    ranks = {only};
+  std::vector<int64_t> sizes = full ? std::vector<int64_t>{8, 1 << 13, 1 << 17} : std::vector<int64_t>{8, 1 << 17};
+  int64_t budget = full ? 8000000 : 400000; // messages played for one case
   int judged = 0, unsure = 0;
   double worstOfAll = 0;
   for (const Case &c : cases)
     for (const auto &shape : shapes) {
+      if (c.onlyFull && !full)
+        continue;
       double worst = 0, worstTheta = 0, worstQ = 0;
       int worstRanks = 0;
       int64_t worstBytes = 0;
@@ -66,9 +92,14 @@ int main(int argc, char **argv) {
         Placement placement = packed(cluster, n);
         PlayedNetwork network(*topology, placement);
         PlayedCollective played(*alg::find(c.algorithm), c.kind, *groupsOf(n), {}, *topology, placement);
-        for (int64_t bytes : {int64_t(8), int64_t(1) << 17})
+        for (int64_t bytes : sizes)
           for (double theta : {0.05, 0.3}) {
             double each = theta * topology->latency(0, 1).value;
+            double part = messagePart(c.algorithm, c.kind, n) * double(bytes);
+            double transfer = part / cluster.inter.bandwidth.value / each;
+            auto delay = delayQuantile(c.algorithm, c.kind, n, shape.noise, 1 / theta, transfer);
+            if (!delay)
+              continue;
             PlayOptions options;
             options.reduction = cluster.device.reduction;
             double quiet = played.play({bytes}, network, options)->value;
@@ -96,13 +127,6 @@ int main(int argc, char **argv) {
               if (times.size() >= 4000 && spread(0.99).second <= 0.01)
                 break;
             }
-            double part = double(bytes);
-            if (c.kind == CollectiveKind::AllToAll)
-              part /= n;
-            double transfer = part / cluster.inter.bandwidth.value / each;
-            auto delay = delayQuantile(c.algorithm, c.kind, n, shape.noise, 1 / theta, transfer);
-            if (!delay)
-              continue;
             for (double q : quantiles) {
               auto [sampled, deviation] = spread(q);
               if (deviation > 0.01 || double(times.size()) * (1 - q) < 10) { // nothing to compare with
@@ -116,7 +140,7 @@ int main(int argc, char **argv) {
                 formed = quiet + each * steps * slowestChain(shape.noise, n, 1, q);
               }
               double error = std::abs(formed / sampled - 1);
-              if (getenv("ALL") && error > 0.05)
+              if (all && error > 0.05)
                 std::printf("    n %d bytes %lld theta %g q %g: formed %.3f sampled %.3f quiet %.3f (us)\n", n,
                             (long long)bytes, theta, q, formed * 1e6, sampled * 1e6, quiet * 1e6);
               if (error > worst)

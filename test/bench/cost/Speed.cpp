@@ -82,7 +82,7 @@ static void registerAll() {
 static void closedQuantile(benchmark::State &state, const char *algorithm) {
   MessageNoise noise{MessageNoise::Lognormal, 0.5};
   for (auto _ : state)
-    benchmark::DoNotOptimize((*delayQuantile(algorithm, CollectiveKind::AllReduce, 256, noise, 1 / 0.3, 1))(0.99));
+    benchmark::DoNotOptimize((*delayQuantile(algorithm, CollectiveKind::AllReduce, 256, noise, 1 / 0.3, 0.3))(0.99));
 }
 BENCHMARK_CAPTURE(closedQuantile, ring, "ring")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(closedQuantile, binomial_tree, "binomial_tree")->Unit(benchmark::kMillisecond);

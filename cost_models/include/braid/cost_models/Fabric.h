@@ -2,6 +2,8 @@
 //
 // InfiniBand and RoCE differ in data, not in code. A profile has three kinds of draws:
 //   job                 once per job: how far this job's latency sits from the last one's, which flows collide
+//   operation           factors on all latencies and on all transfers of a collective; and the bandwidth of each flow in it, a
+//                       flow being what goes from one device to another (or once per job, if the profile says so)
 //   node and operation  a rare spike, and for RoCE a pause (measured: a ring sends 16 to 256 times more messages than a
 //                       tree and has only 1 to 3.4 times more spikes, so never per message)
 //   message             the bulk: alpha0 + LogNormal with mean theta * alpha0
@@ -28,6 +30,14 @@ struct FabricProfile {
   int collisionFlowsPerNic = 1;
   bool adaptiveRouting = false; ///< packets take all equal ways, whatever flow they are of
 
+  // operation, and flow
+  double latencySigma = 0;        ///< sigma of ln(factor on the latencies of an operation), mean 1
+  double bandwidthSigma = 0;      ///< sigma of ln(factor on its bytes / bandwidth), mean 1
+  double flowSigma = 0;           ///< the same of each flow of its own
+  double slowFlows = 0;           ///< probability that a flow is slow
+  double slowFlowBandwidth = 0.5; ///< what such a flow gets, in units of the bandwidth
+  bool flowsPerJob = false;       ///< the flows' draws last for the job, not for an operation
+
   // node and operation
   double spikeProbability = 0;             ///< per node and operation
   Seconds spikeMinimum{};                  ///< Pareto scale
@@ -39,13 +49,16 @@ struct FabricProfile {
   double bulkMean = 0;    ///< mean of the lognormal excess, in units of the base latency
   double bulkSigma = 0.5; ///< sigma of ln(excess)
 
-  double correlation = 0;       ///< how much of the node-and-operation noise consecutive collectives share, 0 to 1
+  double correlation = 0;       ///< how much noise consecutive collectives share (the messages' excepted), 0 to 1
   double defaultQuantile = 0.5; ///< the quantile planned for when nobody asks for one
 
   bool deterministic() const {
     return latencyRebaseSigma == 0 && collisionUplinks == 0 && spikeProbability == 0 && pauseProbability == 0 &&
-           bulkMean == 0;
+           bulkMean == 0 && latencySigma == 0 && !transfersVary();
   }
+  /// Whether bytes / bandwidth is drawn.
+  bool transfersVary() const { return bandwidthSigma != 0 || flowsVary(); }
+  bool flowsVary() const { return flowSigma != 0 || slowFlows != 0; }
   /// The numbers that draws need, in seconds.
   draws::Noise noise() const;
 };
@@ -64,6 +77,8 @@ double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, 
 double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, uint64_t seed, uint64_t job);
 /// Extra time of one operation over `nodes` nodes: the largest of the nodes' spikes and pauses (zero mostly).
 Seconds drawOperationSpike(const FabricProfile &profile, int nodes, const DrawPlace &place);
+/// P(that extra time <= `extra`).
+double operationSpikeCdf(const FabricProfile &profile, int nodes, Seconds extra);
 /// Excess of one message over the base latency.
 Seconds drawMessageExcess(const FabricProfile &profile, Seconds baseLatency, const DrawPlace &place);
 

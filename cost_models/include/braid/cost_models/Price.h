@@ -52,6 +52,8 @@ struct PriceTerm {
   std::vector<PriceTerm> parts;
 };
 
+class DelayForm;
+
 /// One way to run one collective, with its price. What varies is kept apart from what does not, so that a draw is
 /// cheap.
 struct Candidate {
@@ -66,6 +68,11 @@ struct Candidate {
   double serialMessages = 0; ///< inter-host messages one after another, for the bulk noise
   /// kappa: mean noise per serial message in units of the bulk mean (rings average: about 2)
   double noisePerMessage = 0;
+  /// Closed form of how late the messages' noise makes it, instead of the two above; null where there is none.
+  std::shared_ptr<const DelayForm> delay;
+  /// Where flows draw bandwidths: ranks of which the slowest counts, flows that each of them deals its bytes over (0: as many as
+  /// `nodes`, and `streamsPerNic`), and rounds in which they wait for each other.
+  double flowRanks = 0, flowsOfRank = 0, flowRounds = 1;
   int nodes = 1; ///< hosts the largest group touches
   /// Hosts that all groups touch together: exposure to spikes, since a step waits for the slowest group. 0: `nodes`.
   int exposedNodes = 0;
@@ -102,7 +109,8 @@ public:
                uint64_t operation) const;
   /// Expected time (mean over all draws), by sampling with a fixed seed; cached.
   Seconds mean(const CollectiveSpec &spec, size_t candidate) const;
-  /// Quantile of one execution with all draws fresh, with the standard error of the estimate.
+  /// Quantile of one execution with all draws fresh, with the standard error of the estimate: 0 where it has a closed form, which
+  /// the candidate's `why` says; else it is of so many samples.
   std::pair<Seconds, Seconds> quantile(const CollectiveSpec &spec, size_t candidate, double q,
                                        int samples = 2000) const;
   /// Several quantiles of the same samples.

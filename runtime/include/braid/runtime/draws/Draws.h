@@ -26,7 +26,20 @@ struct Place {
 
 /// One number per quantity that is drawn at a place, so that two quantities at one place are independent.
 namespace purpose {
-enum : uint64_t { jobLatency = 1, jobCollision, share, spike, pause, bulk, serialBulk };
+enum : uint64_t {
+  jobLatency = 1,
+  jobCollision,
+  share,
+  spike,
+  pause,
+  bulk,
+  serialBulk,
+  operationLatency,
+  operationBandwidth,
+  flowBandwidth,
+  slowFlow,
+  slowestFlow
+};
 } // namespace purpose
 
 /// One round of the hash: for many draws that differ in one number from a place.
@@ -43,6 +56,9 @@ double lognormalWithMeanOne(double sigma, const Place &place);
 /// The noise of one class of links; what each field means is said in cost_models/Fabric.h.
 struct Noise {
   double latencyRebaseSigma = 0;
+  double latencySigma = 0, bandwidthSigma = 0;
+  double flowSigma = 0, slowFlows = 0, slowFlowBandwidth = 0.5;
+  bool flowsPerJob = false;
   int collisionUplinks = 0, collisionFlowsPerNic = 1;
   double spikeProbability = 0, spikeMinimum = 0, spikeIndex = 2;
   double pauseProbability = 0, pauseShortest = 0, pauseLongest = 0;
@@ -55,6 +71,17 @@ double jobLatencyFactor(const Noise &noise, uint64_t seed, uint64_t job);
 /// The largest of the spikes and pauses of `nodes` nodes in one operation (zero mostly); with `place.where` set and one node,
 /// that node's own.
 double operationSpike(const Noise &noise, int nodes, const Place &place);
+/// Factor on all latencies of one operation, mean 1.
+double latencyFactor(const Noise &noise, const Place &place);
+/// Factor on bytes / bandwidth of all messages of one operation, mean 1.
+double operationTransferFactor(const Noise &noise, const Place &place);
+/// Factor on bytes / bandwidth of the messages of one flow, `place.where`: the mean over its queue pairs, each of which draws its
+/// own bandwidth.
+double flowTransferFactor(const Noise &noise, const Place &place);
+/// Factor on bytes / bandwidth of a message of the flow `place.where`: its operation's and its flow's.
+double transferFactor(const Noise &noise, const Place &place);
+/// Where an operation's flows draw their bandwidths: once per job, or in the operation that this one shares its draws with.
+Place placeOfFlows(const Noise &noise, const Place &place);
 /// Excess of one message over its base latency.
 double messageExcess(const Noise &noise, double baseLatency, const Place &place);
 /// The uplink of `uplinks` that one part of a flow is hashed to, for as long as the job lives.
