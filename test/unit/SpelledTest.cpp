@@ -3,7 +3,7 @@
 #include "PricedClusters.h"
 #include "braid/cost_models/EmitProfile.h"
 #include "braid/runtime/algorithms/PackedTrees.h"
-#include "pricing/Packings.h"
+#include "cost_models/pricing/Packings.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
