@@ -32,6 +32,7 @@ config.substitutions += [
     ("%braid_plugin", plugins[0] if plugins else os.path.join(build, "lib", "BraidPlugin.so")),
     ("%braid_runtime", os.path.join(build, "lib", "libbraid_rt.so")),
     ("%clusters", os.path.join(source, "cost_models", "clusters")),
+    ("%data", os.path.join(source, "test", "data")),
     ("%measured", os.path.join(source, "test", "data", "measured")),
 ]
 

@@ -3,18 +3,23 @@
 //
 //   critical path   longest path, collectives at the cheapest price of each alone. A bucket is no faster than any of
 //                   its members alone, since prices are monotone in bytes.
-//   compute         the compute stream does one thing at a time: the sum of its tasks.
-//   channel         each fabric's channel serves one collective at a time, however many are queued: the sum over the
-//                   keys of one message of all bytes of a key, no pack or unpack counted, plus the smallest head and
-//                   the smallest tail of those collectives. Merging costs no more than the cheapest way to split the
-//                   same bytes, which is asked for at several splits, so the sum over any buckets of a key is at least
-//                   this. Collectives without a key are served one by one.
+//   compute         the compute stream does one thing at a time: Jackson's preemptive schedule of its tasks.
+//   channel         each fabric's channel serves one collective at a time, however many are queued. A set of collectives
+//                   needs at least its smallest head, the time of its bytes and its smallest tail. The bytes of a key
+//                   that may share a bucket count as one message, no pack or unpack, or as several if those are
+//                   cheaper. Jackson's preemptive schedule at the price of a byte in one message of all bytes finds the
+//                   set; the set is then priced. Collectives without a key are served one by one. And where several
+//                   share a channel in buckets, every bucket has a start-up: the best buckets of their heads (Batches.h).
 //
-// The head of a collective is also at least the compute of everything it depends on (one stream). Nested blocks run
-// with nothing in flight: their own bound times their trips counts in the paths, on the stream and on the channels. A
+// Heads and tails: Heads.h. Nested blocks run with nothing in flight: their own bound times their trips counts in the
+// paths, on the stream and on the channels. A
 // barrier is a full stop: the bounds of the parts it cuts add up. Noise is nowhere counted; where its mean is above
 // zero, expected times are larger still.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "bounds/Batches.h"
+#include "bounds/Heads.h"
+#include "bounds/OneMachine.h"
+#include "pricing/PriceLine.h"
 #include "schedule/Contraction.h"
 #include <algorithm>
 #include <map>
@@ -78,74 +83,37 @@ public:
   }
 
 private:
-  bool onStream(int task) const {
-    const Task &t = block.tasks[task];
-    return t.kind != Task::Collective || !t.asynchronous; // a synchronous one holds the stream, too
-  }
-
-  /// Of each collective, the sum over the tasks on the compute stream that it depends on.
-  std::vector<double> computeBefore(int first, int last) const {
-    size_t words = size_t(last - first + 63) / 64;
-    std::vector<uint64_t> above(size_t(last - first) * words);
-    std::vector<double> sums(last - first);
-    if (size_t(last - first) * words > (size_t(1) << 26)) // half a gigabyte: fall back on paths
-      return sums;
-    for (int i = first; i < last; ++i) {
-      uint64_t *row = &above[size_t(i - first) * words];
-      for (int operand : block.tasks[i].operands) {
-        if (operand < first)
-          continue;
-        const uint64_t *other = &above[size_t(operand - first) * words];
-        for (size_t w = 0; w < words; ++w)
-          row[w] |= other[w];
-        row[size_t(operand - first) / 64] |= uint64_t(1) << (size_t(operand - first) % 64);
-      }
-      if (block.tasks[i].kind != Task::Collective)
-        continue;
-      for (size_t w = 0; w < words; ++w)
-        for (uint64_t bits = row[w]; bits; bits &= bits - 1) {
-          int ancestor = first + int(w * 64) + __builtin_ctzll(bits);
-          if (onStream(ancestor))
-            sums[i - first] += durations[ancestor].value;
-        }
-    }
-    return sums;
-  }
-
   Bound segmentBound(int first, int last) {
-    int count = last - first;
-    std::vector<double> head(count), tail(count), before = computeBefore(first, last);
-    std::vector<int> from(count, -1);
+    Heads heads = headsAndTails(block, first, last, durations);
     Bound best{{}, "nothing to do"};
     auto offer = [&](double time, auto witness) {
-      if (time > best.time.value)
+      if (time > best.time.value * (1 + 1e-9)) // of equal ones the first
         best = {{time}, witness()};
     };
     double stream = 0;
-    for (int i = first; i < last; ++i) {
-      for (int operand : block.tasks[i].operands)
-        if (operand >= first && head[operand - first] + durations[operand].value > head[i - first]) {
-          head[i - first] = head[operand - first] + durations[operand].value;
-          from[i - first] = operand;
-        }
-      if (before[i - first] > head[i - first]) {
-        head[i - first] = before[i - first];
-        from[i - first] = -2;
-      }
-      if (onStream(i))
-        stream += durations[i].value;
-    }
-    for (int i = last - 1; i >= first; --i)
-      for (int operand : block.tasks[i].operands)
-        if (operand >= first)
-          tail[operand - first] = std::max(tail[operand - first], tail[i - first] + durations[i].value);
-
+    for (int i = first; i < last; ++i)
+      stream += onStream(block.tasks[i]) ? durations[i].value : 0;
     offer(stream, [] { return std::string("sum of compute"); });
     for (int i = first; i < last; ++i)
-      offer(head[i - first] + durations[i].value + tail[i - first], [&] { return pathThrough(i, from, first); });
+      offer(heads.head[i - first] + durations[i].value + heads.tail[i - first],
+            [&] { return pathThrough(i, heads.from, first); });
+    streamBound(first, last, heads, offer);
     for (Fabric fabric : {Fabric::Intra, Fabric::Inter})
-      channelBound(fabric, first, last, head, tail, offer);
+      channelBound(fabric, first, last, heads, offer);
     return best;
+  }
+
+  template <class Offer> void streamBound(int first, int last, const Heads &heads, Offer offer) {
+    std::vector<Job> jobs;
+    for (int i = first; i < last; ++i)
+      if (onStream(block.tasks[i]))
+        jobs.push_back({heads.head[i - first], durations[i].value, heads.tail[i - first]});
+    OneMachineBound bound = jacksonBound(jobs);
+    offer(bound.time, [&] {
+      return std::to_string(bound.jobs.size()) + " tasks of the compute stream in " +
+             toString(Seconds{bound.time - bound.head - bound.tail}) + ", after " + toString(Seconds{bound.head}) +
+             " and before " + toString(Seconds{bound.tail}) + " of the rest";
+    });
   }
 
   std::string pathThrough(int task, const std::vector<int> &from, int first) const {
@@ -161,56 +129,118 @@ private:
            std::to_string(collectives) + " collectives up to there";
   }
 
-  template <class Offer>
-  void channelBound(Fabric fabric, int first, int last, const std::vector<double> &head,
-                    const std::vector<double> &tail, Offer offer) {
-    // Keys are bucketed within a kind and group; a key that holds several anyway is cut by them.
+  /// What a set of collectives keeps a channel busy for: bytes that may share a bucket as the cheapest messages.
+  struct Load {
     struct Sum {
       CollectiveSpec spec;
       int count = 0;
     };
+    // Keys are bucketed within a kind and group; a key that holds several anyway is cut by them.
     std::map<std::tuple<int, int, const RankGroups *, std::string>, Sum> keys;
-    double busy = 0, earliest = 1e300, shortest = 1e300, nested = 0;
+    double single = 0; ///< seconds of those that are served one by one, and of nested blocks
+    int singles = 0;
     Bytes bytes;
-    int single = 0;
+  };
+  static auto keyOf(const Task &task) {
+    return std::tuple(task.key, int(task.spec.kind), task.spec.groups.get(), task.spec.elementType);
+  }
+  void add(Load &load, int number) const {
+    const Task &task = block.tasks[number];
+    if (task.kind == Task::Nested) {
+      load.single += durations[number].value;
+      return;
+    }
+    load.bytes += task.spec.bytes;
+    if (task.key < 0 || !task.asynchronous) {
+      load.single += durations[number].value;
+      ++load.singles;
+      return;
+    }
+    Load::Sum &sum = load.keys[keyOf(task)];
+    if (sum.count++ == 0)
+      sum.spec = task.spec;
+    else
+      sum.spec.bytes += task.spec.bytes;
+  }
+  double busy(const Load &load) const {
+    double sum = load.single;
+    for (auto &[key, all] : load.keys)
+      sum += cheapestOfAllBytes(pricer, all.spec, all.count).value;
+    return sum;
+  }
+
+  template <class Offer> void channelBound(Fabric fabric, int first, int last, const Heads &heads, Offer offer) {
+    std::vector<int> tasks;
+    Load whole;
+    bool any = false;
     for (int i = first; i < last; ++i) {
       const Task &task = block.tasks[i];
-      if (task.kind == Task::Nested)
-        nested += durations[i].value;
-      if (task.kind != Task::Collective || pricer.fabric(task.spec) != fabric)
+      bool served = task.kind == Task::Collective && pricer.fabric(task.spec) == fabric;
+      if (!served && task.kind != Task::Nested)
         continue;
-      earliest = std::min(earliest, head[i - first]);
-      shortest = std::min(shortest, tail[i - first]);
-      bytes += task.spec.bytes;
-      if (task.key < 0 || !task.asynchronous) {
-        busy += durations[i].value;
-        ++single;
-        continue;
-      }
-      Sum &sum = keys[{task.key, int(task.spec.kind), task.spec.groups.get(), task.spec.elementType}];
-      if (sum.count++ == 0)
-        sum.spec = task.spec;
-      else
-        sum.spec.bytes += task.spec.bytes;
+      any |= served;
+      tasks.push_back(i);
+      add(whole, i);
     }
-    if (keys.empty() && single == 0)
+    if (!any)
       return;
-    for (auto &[key, sum] : keys)
-      busy += cheapestOfAllBytes(pricer, sum.spec, sum.count).value;
-    // Nested blocks may lie before the first or after the last collective and be counted there: not twice.
-    double ends = earliest + shortest;
-    double time = std::max(busy + ends, busy + nested);
-    offer(time, [&] {
+    std::map<decltype(keyOf(Task())), double> ofByte;
+    for (auto &[key, all] : whole.keys)
+      ofByte[key] = cheapestOfAllBytes(pricer, all.spec, all.count).value / std::max(1.0, double(all.spec.bytes.value));
+    std::vector<Job> jobs;
+    for (int i : tasks) {
+      const Task &task = block.tasks[i];
+      bool alone = task.kind == Task::Nested || task.key < 0 || !task.asynchronous;
+      double duration = alone ? durations[i].value : ofByte[keyOf(task)] * double(task.spec.bytes.value);
+      jobs.push_back({heads.head[i - first], duration, heads.tail[i - first]});
+    }
+    OneMachineBound found = jacksonBound(jobs);
+    Load critical;
+    for (int job : found.jobs)
+      add(critical, tasks[job]);
+    double whenAll = 1e300, tailOfAll = 1e300;
+    for (const Job &job : jobs) {
+      whenAll = std::min(whenAll, job.head);
+      tailOfAll = std::min(tailOfAll, job.tail);
+    }
+    offerLoad(fabric, critical, found.head, found.tail, offer);
+    offerLoad(fabric, whole, whenAll, tailOfAll, offer);
+    if (whole.keys.size() == 1 && whole.singles == 0 && whole.single == 0 && tasks.size() > 1 && tasks.size() <= 2000)
+      batchBound(fabric, first, tasks, heads, whole.keys.begin()->second.spec, tailOfAll, offer);
+  }
+
+  template <class Offer>
+  void batchBound(Fabric fabric, int first, const std::vector<int> &tasks, const Heads &heads,
+                  const CollectiveSpec &all, double tail, Offer offer) {
+    std::vector<int> wanted(block.tasks.size()); // of each computation, the number of collectives that need it
+    for (int task : tasks)
+      heads.eachAbove(task - first, [&](int above) { ++wanted[first + above]; });
+    std::vector<Arrival> arrivals;
+    for (int task : tasks) {
+      Arrival arrival{double(block.tasks[task].spec.bytes.value), heads.head[task - first], 0, 0};
+      heads.eachAbove(task - first, [&](int above) {
+        if (onStream(block.tasks[first + above]))
+          (wanted[first + above] == 1 ? arrival.own : arrival.shared) += durations[first + above].value;
+      });
+      arrivals.push_back(arrival);
+    }
+    PriceLine line(pricer, all);
+    // Between the sizes that are asked for a price may lie a little below the line.
+    double end = earliestEndOfBatches(arrivals, [&](double bytes) { return 0.999 * line(bytes, false); });
+    offer(end + tail, [&] {
+      return std::string(name(fabric)) + ": the best messages of together " + toString(all.bytes) +
+             ", none begun before its bytes are ready, and " + toString(Seconds{tail}) + " after them";
+    });
+  }
+
+  template <class Offer> void offerLoad(Fabric fabric, const Load &load, double head, double tail, Offer offer) {
+    double time = busy(load);
+    offer(head + time + tail, [&] {
+      size_t messages = load.keys.size() + size_t(load.singles);
       std::string text = std::string(name(fabric)) + ": ";
-      text += keys.size() + single == 1 ? "one message of "
-                                        : std::to_string(keys.size() + single) + " messages of together ";
-      text += toString(bytes) + " in " + toString(Seconds{busy});
-      if (ends > nested)
-        text +=
-            ", after " + toString(Seconds{earliest}) + " and before " + toString(Seconds{shortest}) + " of the rest";
-      else if (nested > 0)
-        text += ", beside " + toString(Seconds{nested}) + " of nested blocks";
-      return text;
+      text += messages == 1 ? "one message of " : std::to_string(messages) + " messages of together ";
+      text += toString(load.bytes) + " in " + toString(Seconds{time});
+      return text + ", after " + toString(Seconds{head}) + " and before " + toString(Seconds{tail}) + " of the rest";
     });
   }
 

@@ -3,7 +3,7 @@
 //   1. a fabric with a free lane takes, of the collectives whose operands are there, the one with the longest tail
 //      (longest path to the end of the block). Starting more than the channel can serve would gain nothing and hold
 //      memory.
-//   2. the compute stream takes the next task of the program whose operands are there.
+//   2. the compute stream takes the next task of the program whose operands are there, or the one with the longest tail.
 //   3. if it has to wait for a collective, the clock jumps to the next end of one.
 // A wait is written late: before the first reader, before a start that needs its lane, before a nested block or a
 // barrier, or at the end of the block.
@@ -44,6 +44,19 @@ public:
       nodes[*node].missing = int(graph.nodes[*node].operands.size() + graph.nodes[*node].chain.size());
     }
     release.setFabrics(fabrics);
+    priority.resize(nodes.size());
+    for (size_t n = 0; n < nodes.size(); ++n)
+      priority[n] = graph.nodes[n].position;
+    if (options.longestTail) {
+      std::vector<int> byTail = base;
+      std::stable_sort(byTail.begin(), byTail.end(), [&](int a, int b) { return nodes[a].tail > nodes[b].tail; });
+      for (size_t rank = 0; rank < byTail.size(); ++rank)
+        priority[byTail[rank]] = int(rank);
+    }
+    for (size_t n = graph.buckets.size(); options.feedChannel && n < nodes.size(); ++n)
+      for (int reader : graph.nodes[n].readers)
+        if (queued(reader) && durations[n] * double(graph.nodes[reader].operands.size()) <= durations[reader])
+          priority[n] = graph.nodes[n].position - int(nodes.size()); // before all others
   }
 
   std::vector<Event> run() {
@@ -78,7 +91,7 @@ private:
                             std::make_pair(scheduler->graph.nodes[b].position, b);
     }
   };
-  using ByPosition = std::set<std::pair<int, int>>; // position, node
+  using ByPriority = std::set<std::pair<int, int>>; // priority, node
 
   bool queued(int node) const { return graph.isBucket(node) && !graph.nodes[node].blocking; }
 
@@ -94,7 +107,7 @@ private:
       if (!queued(n)) {
         for (int operand : graph.nodes[n].operands)
           nodes[n].unfinished += queued(operand) && !nodes[operand].finished;
-        (nodes[n].unfinished ? blocked : runnable).insert({graph.nodes[n].position, n});
+        (nodes[n].unfinished ? blocked : runnable).insert({priority[n], n});
         continue;
       }
       ready[fabrics[n]].insert(n);
@@ -125,7 +138,7 @@ private:
         continue;
       for (int reader : graph.nodes[bucket].readers)
         if (!queued(reader) && nodes[reader].offered && --nodes[reader].unfinished == 0) {
-          std::pair<int, int> entry{graph.nodes[reader].position, reader};
+          std::pair<int, int> entry{priority[reader], reader};
           blocked.erase(entry);
           runnable.insert(entry);
         }
@@ -248,8 +261,39 @@ private:
     return true;
   }
 
+  /// When the operands of a task will have ended; no end is known before they have been started.
+  double released(int node) const {
+    double end = clock;
+    for (int operand : graph.nodes[node].operands)
+      if (queued(operand) && !nodes[operand].finished)
+        end = nodes[operand].started ? std::max(end, nodes[operand].end) : 1e300;
+    return end;
+  }
+  /// The first of the runnable tasks that does not delay the blocked task of longest tail too much; -1: rather wait.
+  int withoutOverrun() const {
+    double release = 1e300;
+    int looked = 0;
+    for (auto first = blocked.begin(); first != blocked.end() && *first < *runnable.begin() && looked < 16;
+         ++first, ++looked)
+      release = std::min(release, released(first->second));
+    for (const std::set<int, Order> &queue :
+         ready) // the stream must be free to start a collective that waits for another
+      for (auto bucket = queue.begin(), end = queue.end(); bucket != end && looked < 32; ++bucket, ++looked)
+        if (nodes[*bucket].tail > nodes[runnable.begin()->second].tail && !startable(*bucket))
+          release = std::min(release, released(*bucket));
+    looked = 0;
+    for (auto &[rank, node] : runnable) {
+      double late = clock + durations[node].value - release;
+      if (late <= options.overrun * (release - clock))
+        return node;
+      if (++looked == 64)
+        break;
+    }
+    return -1;
+  }
+
   void runNode(int node) {
-    runnable.erase({graph.nodes[node].position, node});
+    runnable.erase({priority[node], node});
     for (int earlier : graph.nodes[node].chain)
       if (queued(earlier))
         start(earlier);
@@ -278,9 +322,17 @@ private:
       int node = -1;
       if (!runnable.empty())
         node = runnable.begin()->second;
-      if (!blocked.empty() && (node < 0 || (!options.fillWaits && *blocked.begin() < *runnable.begin()))) {
+      if (!blocked.empty() &&
+          (node < 0 || (!options.fillWaits && !options.longestTail && *blocked.begin() < *runnable.begin()))) {
         stall(blocked.begin()->second);
         continue;
+      }
+      if (node >= 0 && options.longestTail && options.overrun < 1e300) {
+        node = withoutOverrun();
+        if (node < 0) {
+          clock = std::max(clock, ends.top().first);
+          continue;
+        }
       }
       if (node >= 0) {
         if (options.patience <= 0 || !waitForLane(node))
@@ -310,7 +362,8 @@ private:
   double clock = 0, channelFree[2] = {0, 0};
   std::set<int, Order> ready[2]; // collectives that could be started
   std::vector<int> inFlight[2];  // started and not awaited, in order
-  ByPosition runnable, blocked;  // compute tasks; blocked ones wait for a collective's end
+  std::vector<int> priority;     // of compute tasks: their place in the program, or by tail
+  ByPriority runnable, blocked;  // compute tasks; blocked ones wait for a collective's end
   using End = std::pair<double, int>;
   std::priority_queue<End, std::vector<End>, std::greater<End>> ends;
   std::vector<Event> order;

@@ -1,8 +1,9 @@
 //===- Search.cpp - bucket rules, scheduled and priced ----------------------------------------------------------===//
 //
-//   1. No buckets, and caps of 1/16 to 256 MiB, walking in the order of the text or of readiness, closing at or
+//   1. No buckets, the best contiguous buckets (ExactBuckets.h), and caps of 1/16 to 256 MiB, walking in the order of the text or of readiness, closing at or
 //      scanning past dependents: scheduled, played without noise. Rules that give equal buckets are tried once.
-//   2. The best of each cap with a small first bucket, keeping the program's order of compute, waiting for lanes.
+//   2. The best of each cap with a small first bucket, keeping the program's order of compute, waiting for lanes,
+//      computing what has the longest tail.
 //      Of all these, each block's own best (a loop body may want other buckets than what is around it).
 //   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
 //      favour few, bandwidth tails many), so every size stays in until here.
@@ -13,9 +14,11 @@
 // Draws are common to all candidates, so that differences are less noisy than values.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Search.h"
+#include "schedule/ExactBuckets.h"
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 using namespace braid::cost;
 
@@ -27,7 +30,11 @@ constexpr size_t largeProgram = 20000;
 /// One way to make a schedule.
 struct Variant {
   BucketRule rule;
+  bool exact = false; ///< instead of the rule: the best contiguous buckets for the order of computation
   bool fillWaits = true;
+  bool longestTail = false;
+  bool feedChannel = false;
+  double overrun = 1e300;
   double patience = 0;
   bool objectiveAlgorithms = false;
 
@@ -36,7 +43,7 @@ struct Variant {
       return bytes.value < mebibyte ? std::to_string(bytes.value / 1024) + " KiB"
                                     : std::to_string(bytes.value / mebibyte) + " MiB";
     };
-    std::string text = rule.cap.value ? size(rule.cap) : "per tensor";
+    std::string text = exact ? "exact contiguous buckets" : rule.cap.value ? size(rule.cap) : "per tensor";
     if (rule.firstCap.value)
       text += ", the first " + size(rule.firstCap);
     if (rule.cap.value) {
@@ -45,6 +52,14 @@ struct Variant {
     }
     if (!fillWaits)
       text += ", compute in program order";
+    if (longestTail)
+      text += ", compute by longest tail";
+    if (feedChannel)
+      text += ", what feeds the channel first";
+    if (overrun == 0)
+      text += ", delaying none that is longer";
+    else if (overrun < 1e300)
+      text += ", hardly delaying one that is longer";
     if (patience > 0)
       text += ", waiting for lanes";
     text += objectiveAlgorithms ? ", algorithms by the objective" : ", the engine's algorithms";
@@ -176,7 +191,8 @@ private:
     std::map<int64_t, Trial> best;
     auto keep = [&](std::vector<Trial> &trials) {
       for (Trial &trial : trials) {
-        auto [place, first] = best.try_emplace(trial.variants.front().rule.cap.value, trial);
+        auto [place, first] =
+            best.try_emplace(trial.variants.front().exact ? -1 : trial.variants.front().rule.cap.value, trial);
         if (!first && trial.score < place->second.score)
           place->second = std::move(trial);
       }
@@ -196,6 +212,10 @@ private:
           tryEverywhere(variant, trials);
         }
     keep(trials);
+    Variant exact;
+    exact.exact = true;
+    tryEverywhere(exact, trials);
+    keep(trials);
     std::vector<Variant> bases;
     for (auto &[cap, trial] : best)
       bases.push_back(trial.variants.front());
@@ -214,7 +234,23 @@ private:
       Variant variant = base;
       variant.patience = 1;
       tryEverywhere(variant, trials);
-      variant.patience = 0;
+      variant.longestTail = true;
+      for (double patience : {1, 0})
+        for (double overrun : {1e300, 1.0, 0.0}) {
+          variant.patience = patience;
+          variant.overrun = overrun;
+          tryEverywhere(variant, trials);
+        }
+      variant.overrun = 1e300;
+      for (bool longestTail : {false, true}) {
+        variant.feedChannel = true;
+        variant.longestTail = longestTail;
+        for (double patience : {1, 0}) {
+          variant.patience = patience;
+          tryEverywhere(variant, trials);
+        }
+      }
+      variant.feedChannel = variant.longestTail = false;
       variant.fillWaits = false;
       tryEverywhere(variant, trials);
     }
@@ -241,8 +277,9 @@ private:
     for (size_t b = 0; b < program.blocks.size(); ++b) {
       const Block &block = program.blocks[b];
       const Variant &variant = variants[b];
-      signature.insert(signature.end(), {-1000, variant.fillWaits, int(variant.patience * 16)});
-      buckets.push_back(bucketize(block, variant.rule));
+      signature.insert(signature.end(), {-1000, variant.fillWaits, variant.longestTail,
+                                         int(std::min(variant.overrun, 100.0) * 16), int(variant.patience * 16)});
+      buckets.push_back(variant.exact ? exactFor(int(b), variant) : bucketize(block, variant.rule));
       if (variant.objectiveAlgorithms)
         for (Bucket &bucket : buckets.back())
           bucket.candidate = bestByObjective(mergedSpec(block, bucket));
@@ -274,6 +311,26 @@ private:
     trials.push_back(std::move(trial));
   }
 
+  /// The exact buckets for the order in which single tensors would have the block computed.
+  const std::vector<Bucket> &exactFor(int block, const Variant &variant) {
+    auto [place, first] = exactBucketsOf.try_emplace(
+        {block, variant.fillWaits, variant.longestTail, variant.feedChannel, variant.overrun});
+    if (first) {
+      ListOptions list;
+      list.inFlight = options.inFlight;
+      list.fillWaits = variant.fillWaits;
+      list.longestTail = variant.longestTail;
+      list.feedChannel = variant.feedChannel;
+      list.overrun = variant.overrun;
+      std::vector<int> runs;
+      for (const Event &event : listSchedule(program, block, {}, pricer, list).order)
+        if (event.kind == Event::Run)
+          runs.push_back(event.index);
+      place->second = exactBuckets(program.blocks[block], runs, pricer);
+    }
+    return place->second;
+  }
+
   Schedule make(const std::vector<std::vector<Bucket>> &buckets, const std::vector<Variant> &variants,
                 Bytes memoryLimit, std::vector<Seconds> &times) const {
     Schedule schedule;
@@ -282,6 +339,9 @@ private:
       ListOptions list;
       list.inFlight = options.inFlight;
       list.fillWaits = variants[b].fillWaits;
+      list.longestTail = variants[b].longestTail;
+      list.feedChannel = variants[b].feedChannel;
+      list.overrun = variants[b].overrun;
       list.patience = variants[b].patience;
       list.memoryLimit = memoryLimit;
       list.times = &times;
@@ -315,6 +375,7 @@ private:
   const PlanOptions &options;
   bool large = false;
   std::set<std::vector<int>> tried;
+  std::map<std::tuple<int, bool, bool, bool, double>, std::vector<Bucket>> exactBucketsOf;
   struct BestOfBlock {
     bool known = false;
     Seconds own;

@@ -2,6 +2,7 @@
 set(BRAID_SCHEDULE_SOURCES
   schedule/Bucketize.cpp
   schedule/Contraction.cpp
+  schedule/ExactBuckets.cpp
   schedule/ListSchedule.cpp
   schedule/Plan.cpp
   schedule/Policies.cpp
@@ -13,4 +14,7 @@ set(BRAID_SCHEDULE_SOURCES
   simulate/Play.cpp
   simulate/Quantiles.cpp
   simulate/Timeline.cpp
-  bounds/LowerBound.cpp)
+  bounds/Batches.cpp
+  bounds/Heads.cpp
+  bounds/LowerBound.cpp
+  bounds/OneMachine.cpp)

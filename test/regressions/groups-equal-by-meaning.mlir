@@ -1,7 +1,8 @@
 // Collectives whose groups are spelled in another order, but mean the same, share a bucket. A plan says so too: the order of
 // groups never says anything, and that inside a group nothing for a reduction.
 //
-// RUN: braid-opt %s --braid-plan=cluster=%clusters/h100-ib-ndr-1x8.yaml --braid-verify-plan | FileCheck %s
+// RUN: braid-opt %s --braid-fuse-collectives | FileCheck %s
+// RUN: braid-opt %s --braid-plan=cluster=%clusters/h100-ib-ndr-1x8.yaml --braid-verify-plan -o %t
 // RUN: braid-opt %s --braid-select-algorithms=cluster=%clusters/h100-ib-ndr-1x8.yaml --braid-overlap-collectives --braid-verify-plan -o %t
 
 // CHECK-LABEL: func @main

@@ -114,6 +114,10 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   FailureOr<ModulePlan> plan = planModule(*planned.module, options.request());
   if (failed(plan))
     return failure();
+  if (!plan->pricer) {
+    llvm::errs() << options.input << ": error: expected a program with collectives to plan, got none\n";
+    return failure();
+  }
   planned.plan = std::move(*plan);
   if (remarks)
     remarkPlan(planned.plan);

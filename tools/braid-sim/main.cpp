@@ -16,6 +16,8 @@ int main(int argc, char **argv) {
                    {"play", runPlay, "a program's timeline under one policy"},
                    {"explain", runExplain, "why each collective of the plan is as it is"},
                    {"report", runReport, "the plan, its timelines and its reasons on one page"},
-                   {"emit-profile", runEmitProfile, "a cluster as the runtime's emulated fabric reads it (JSON)"}},
+                   {"emit-profile", runEmitProfile, "a cluster as the runtime's emulated fabric reads it (JSON)"},
+                   {"import", runImport, "a simulator's workload or a Chakra trace as a program of timed computation"},
+                   {"emit-trace", runEmitTrace, "such a program as a Chakra trace (JSON)"}},
                   argc, argv);
 }

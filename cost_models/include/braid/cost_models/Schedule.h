@@ -110,6 +110,16 @@ struct ListOptions {
   /// While the next task of the program waits for a collective, run later ones that need not wait. False: the program's
   /// order.
   bool fillWaits = false;
+  /// Of the tasks that could run, the one with the longest path to the end of the block: weight gradients then wait
+  /// behind input gradients, and fill what would be waiting later (Qi et al., Zero Bubble Pipeline Parallelism, ICLR
+  /// 2024, for pipelines). Implies fillWaits; tensors may live longer.
+  bool longestTail = false;
+  /// What makes a collective's operand and takes no longer than its share of the collective runs as soon as it can, before
+  /// anything else: a channel that is the bottleneck begins early (Johnson's rule for two machines in a row, 1954).
+  bool feedChannel = false;
+  /// With longestTail: while a task of longer tail waits for a collective, another runs only if it delays that task by at
+  /// most this share of the wait that it fills. Else the stream stands still, and the other fills a later wait.
+  double overrun = 1e300;
   /// A collective waits for a lane, and the lane becomes free in the middle of the next kernel. The compute stream
   /// waits for the lane if its own loss is at most `patience` times the lane's. 0: never.
   double patience = 0;

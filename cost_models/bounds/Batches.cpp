@@ -1,0 +1,73 @@
+//===- Batches.cpp - a bound where things that are served together share a start-up -----------------------------===//
+#include "bounds/Batches.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace braid::cost;
+
+/// For each number of bytes in steps of `cell`, the least own work of any of `chosen` that together have as many.
+static void leastWork(std::vector<const Arrival *> chosen, double shared, double cell, std::vector<double> &least) {
+  std::sort(chosen.begin(), chosen.end(),
+            [](const Arrival *a, const Arrival *b) { return a->own * b->bytes < b->own * a->bytes; });
+  double bytes = 0, work = shared;
+  size_t at = 0;
+  for (size_t c = 0; c < least.size(); ++c) {
+    double wanted = double(c) * cell;
+    while (at < chosen.size() && bytes + chosen[at]->bytes <= wanted) {
+      bytes += chosen[at]->bytes;
+      work += chosen[at++]->own;
+    }
+    if (at < chosen.size())
+      least[c] = std::min(least[c], work + chosen[at]->own * std::max(0.0, wanted - bytes) / chosen[at]->bytes);
+    else if (bytes >= wanted * (1 - 1e-9))
+      least[c] = std::min(least[c], work);
+  }
+}
+
+/// The earliest time at which `c` cells of bytes can have arrived.
+static std::vector<double> arrivalTimes(std::vector<Arrival> arrivals, double cell, int cells) {
+  std::vector<double> byWork(cells + 1, 1e300), times(cells + 1);
+  auto order = [&](auto key) {
+    std::sort(arrivals.begin(), arrivals.end(), [&](const Arrival &a, const Arrival &b) { return key(a) < key(b); });
+  };
+  order([](const Arrival &a) { return a.shared; });
+  std::vector<const Arrival *> chosen;
+  for (size_t i = 0; i < arrivals.size(); ++i) {
+    chosen.push_back(&arrivals[i]);
+    if (i + 1 == arrivals.size() || arrivals[i + 1].shared > arrivals[i].shared)
+      leastWork(chosen, arrivals[i].shared, cell, byWork);
+  }
+  order([](const Arrival &a) { return a.head; });
+  double bytes = 0;
+  size_t next = 0;
+  for (int c = 0; c <= cells; ++c) {
+    while (next < arrivals.size() && bytes + arrivals[next].bytes <= c * cell * (1 - 1e-9))
+      bytes += arrivals[next++].bytes;
+    times[c] = c == 0 ? 0 : arrivals[std::min(next, arrivals.size() - 1)].head;
+    if (byWork[c] < 1e300)
+      times[c] = std::max(times[c], byWork[c]);
+  }
+  return times;
+}
+
+double braid::cost::earliestEndOfBatches(std::vector<Arrival> arrivals, const std::function<double(double)> &price,
+                                         int cells) {
+  double all = 0, smallest = 1e300;
+  for (const Arrival &arrival : arrivals) {
+    all += arrival.bytes;
+    smallest = std::min(smallest, arrival.bytes);
+  }
+  if (arrivals.empty() || all <= 0)
+    return 0;
+  // A message that ends in cell b has more than b - 1 cells behind it, and one from cell a to b more than b - a - 1 itself.
+  double cell = all / cells;
+  std::vector<double> arrived = arrivalTimes(std::move(arrivals), cell, cells), prices(cells + 1),
+                      end(cells + 1, 1e300);
+  for (int d = 0; d <= cells; ++d)
+    prices[d] = price(std::max(smallest, (d - 1) * cell));
+  end[0] = 0;
+  for (int b = 1; b <= cells; ++b)
+    for (int a = 0; a < b; ++a)
+      end[b] = std::min(end[b], std::max(end[a], arrived[b < cells ? b - 1 : b]) + prices[b - a]);
+  return end[cells];
+}
