@@ -9,9 +9,9 @@ using namespace mlir::braid;
 namespace {
 struct Unit {
   StringRef name;
-  double seconds;
+  double perSecond; ///< exact, so that a quotient is the nearest number to what the text says
 };
-constexpr Unit units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+constexpr Unit units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};
 } // namespace
 
 /// "3.2 us"; none if it is not a duration.
@@ -22,7 +22,7 @@ static std::optional<double> parseDuration(StringRef text) {
     return std::nullopt;
   for (const Unit &known : units)
     if (unit == known.name)
-      return value * known.seconds;
+      return value / known.perSecond;
   return std::nullopt;
 }
 
@@ -31,12 +31,12 @@ double ComputeOp::getSeconds() { return parseDuration(getDuration()).value_or(0)
 std::string ComputeOp::durationText(double seconds) {
   const Unit *unit = &units[0];
   for (const Unit &larger : units)
-    if (seconds >= larger.seconds)
+    if (seconds * larger.perSecond >= 1)
       unit = &larger;
   std::string text;
   for (int digits = 3; digits <= 17; ++digits) {
     text.clear();
-    llvm::raw_string_ostream(text) << llvm::format("%.*g ", digits, seconds / unit->seconds) << unit->name;
+    llvm::raw_string_ostream(text) << llvm::format("%.*g ", digits, seconds * unit->perSecond) << unit->name;
     if (parseDuration(text) == seconds)
       break;
   }

@@ -17,6 +17,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -292,7 +293,7 @@ FailureOr<Workload> mlir::braid::sim::readChakra(MLIRContext *context, StringRef
           result.nodes.push_back(std::move(made));
       } else if (!contracted) {
         result.nodes.push_back(
-            {node.name, node.micros * 1e-6 * options.computeScale, std::nullopt, 0, {}, 1, {}, operands});
+            {node.name, node.micros / 1e6 * options.computeScale, std::nullopt, 0, {}, 1, {}, operands});
       }
       given[at] = contracted ? operands : std::vector<int>{int(result.nodes.size()) - 1};
       state[at] = 2;
@@ -341,7 +342,7 @@ FailureOr<json::Value> mlir::braid::sim::writeChakra(ModuleOp module) {
                                    {"Name", compute.getName().str()},
                                    {"NodeType", int(Compute)},
                                    {"is_cpu_op", false},
-                                   {"runtime", compute.getSeconds() * 1e6},
+                                   {"runtime", std::round(compute.getSeconds() * 1e12) / 1e6},
                                    {"data_deps", waits(op)}});
     } else {
       auto kind = llvm::find_if(kCommTypes, [&](auto pair) { return pair.second == collective.getCollectiveKind(); });
