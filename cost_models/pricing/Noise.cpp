@@ -141,30 +141,28 @@ public:
 
   struct Tree {
     Delays late;      ///< at the root, or at the last leaf
+    Delays message;   ///< and with the message to or from the tree's parent
     double quiet = 0; ///< time without noise
   };
   const Tree &over(int ranks) {
     auto found = trees.find(ranks);
     if (found != trees.end())
       return found->second;
-    struct Child {
-      Delays late;
-      double done;
-    };
-    std::vector<Child> children;
+    std::vector<std::pair<const Tree *, double>> children; // and when they are done
     int largest = 1;
     while (2 * largest < ranks)
       largest *= 2;
     double turns = 0, last = 0;
     for (int first = ranks > 1 ? largest : 0; first >= 1; first /= 2) {
       const Tree &child = over(std::min(first, ranks - first));
-      children.push_back({child.late.later(noise), (up ? 0 : turns) + latency + transfer + child.quiet});
+      children.push_back({&child, (up ? 0 : turns) + latency + transfer + child.quiet});
       turns += transfer;
-      last = std::max(last, children.back().done);
+      last = std::max(last, children.back().second);
     }
-    Tree tree{Delays(reach), last};
-    for (const Child &child : children)
-      tree.late.waitFor(child.late, last - child.done);
+    Tree tree{Delays(reach), Delays(reach), last};
+    for (auto [child, done] : children)
+      tree.late.waitFor(child->message, last - done);
+    tree.message = tree.late.later(noise);
     return trees.emplace(ranks, std::move(tree)).first->second;
   }
 
@@ -201,7 +199,7 @@ struct InOrderTree {
 } // namespace
 
 namespace {
-enum class Form { None, Chains, OneChain, AtOnce, Twice, Binomial, InOrder };
+enum class Form { None, Chains, Doubling, OneChain, AtOnce, Twice, Binomial, InOrder };
 
 bool rooted(CollectiveKind kind) {
   return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather ||
@@ -209,11 +207,13 @@ bool rooted(CollectiveKind kind) {
 }
 
 Form formOf(const std::string &name, CollectiveKind kind, int n) {
-  bool doubling = (n & (n - 1)) == 0; // else some ranks sit out
-  if ((name == "ring" && kind != CollectiveKind::Broadcast) || name == "bruck" || name == "dissemination")
+  bool whole = (n & (n - 1)) == 0; // else some ranks sit out
+  if (name == "ring" && kind != CollectiveKind::Broadcast)
     return Form::Chains;
+  if (name == "bruck" || name == "dissemination")
+    return Form::Doubling;
   if (name == "recursive_doubling" || name == "halving_doubling" || name == "binary_blocks" || name == "pat")
-    return doubling ? Form::Chains : Form::None;
+    return whole ? Form::Doubling : Form::None;
   if (name == "pipelined_chain")
     return Form::OneChain;
   if (name == "naive_exchange")
@@ -234,8 +234,10 @@ bool hasDelayForm(const std::string &algorithm, CollectiveKind kind, int ranks, 
                   double latency, double transfer) {
   Form form = formOf(algorithm, kind, ranks);
   bool whole = (ranks & (ranks - 1)) == 0;
-  // Messages of two trees, or of subtrees that are done at one time, meet on a link, where a late one gives way: small ones only.
-  bool meet = form == Form::InOrder || (form == Form::Binomial && !whole && kind != CollectiveKind::Broadcast);
+  // Messages of two trees, of subtrees that are done at one time, or of one step and the next larger one meet on a link, where a late
+  // one gives way or holds the other up: small ones only.
+  bool meet = form == Form::InOrder || form == Form::Doubling ||
+              (form == Form::Binomial && !whole && kind != CollectiveKind::Broadcast);
   // Long chains of heavy-tailed messages drift apart by more than a latency, so that ranks hold up each other: lognormal 1.0 over 126
   // messages is 5.5 % above the form.
   bool heavy = noise.shape == MessageNoise::Lognormal && noise.sigma > 0.5;
@@ -247,6 +249,8 @@ bool hasDelayForm(const std::string &algorithm, CollectiveKind kind, int ranks, 
 double messagePart(const std::string &algorithm, CollectiveKind kind, int ranks) {
   bool blocks = kind == CollectiveKind::AllToAll || kind == CollectiveKind::ReduceScatter ||
                 kind == CollectiveKind::Scatter || algorithm == "two_shot" || algorithm == "parameter_server";
+  if (formOf(algorithm, kind, ranks) == Form::Doubling)
+    return kind == CollectiveKind::AllGather ? 0.5 * ranks : algorithm == "recursive_doubling" ? 1 : 0.5;
   return blocks ? 1.0 / ranks : algorithm == "double_binary_tree" ? 0.5 : 1;
 }
 
@@ -270,6 +274,7 @@ std::optional<std::function<double(double q)>> delayQuantile(const std::string &
   case Form::None:
     return std::nullopt;
   case Form::Chains:
+  case Form::Doubling:
     return Quantile([=](double q) { return slowestChain(noise, n, steps, q); });
   case Form::OneChain:
     return Quantile([=](double q) { return slowestChain(noise, 1, steps, q); });

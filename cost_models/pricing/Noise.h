@@ -68,12 +68,12 @@ private:
   std::vector<double> below; ///< P(delay <= i step)
 };
 
-/// Whether there is a form for the algorithm: of some only for powers of two (else there are odd ones out), of double trees and of
-/// other numbers of ranks in binomial trees only for small messages, of chains with heavy tails only for short ones. Latency and transfer
-/// as below.
+/// Whether there is a form for the algorithm: of some only for powers of two (else there are odd ones out); of double trees, exchanges
+/// by doubling, and binomial trees of other numbers of ranks only for small messages; of heavy tails only for short chains. Latency and
+/// transfer as below.
 bool hasDelayForm(const std::string &algorithm, CollectiveKind kind, int ranks, const MessageNoise &noise,
                   double latency, double transfer);
-/// A message's part of the operand, of the messages that take turns on a link.
+/// The part of the operand that a message carries: of the messages that take turns on a link, or else of the largest.
 double messagePart(const std::string &algorithm, CollectiveKind kind, int ranks);
 
 /// How the noise of a collective adds up; empty where that is not known (pipelines, hierarchies).

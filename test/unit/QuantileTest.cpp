@@ -44,7 +44,7 @@ TEST_CASE("quantiles by closed form are those of the draws", "[price][quantiles]
     Cluster cluster = oneSwitch(16);
     c.set(cluster.inter.profile);
     Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
-    CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 16, nullptr);
+    CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 12, nullptr);
     const std::vector<Candidate> &all = pricer.candidates(spec);
     for (const char *algorithm : {"ring", "binomial_tree", "recursive_doubling", "two_shot"})
       for (size_t i = 0; i < all.size(); ++i) {
@@ -65,7 +65,7 @@ TEST_CASE("quantiles by closed form are those of the draws", "[price][quantiles]
 TEST_CASE("what has no closed form is sampled, and says so", "[price][quantiles]") {
   auto how = [](Cluster cluster, const char *algorithm, bool closed) {
     Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
-    CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 16, nullptr);
+    CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 12, nullptr);
     const std::vector<Candidate> &all = pricer.candidates(spec);
     for (size_t i = 0; i < all.size(); ++i)
       if (all[i].algorithm == algorithm) {
@@ -90,12 +90,16 @@ TEST_CASE("what has no closed form is sampled, and says so", "[price][quantiles]
   leaves.hostsPerLeaf = 4;
   leaves.spineLatency = microseconds(1);
   how(leaves, "ring", false);
+  Cluster large = cluster; // messages of one step meet those of the next
+  large.inter.bandwidth = {1e9};
+  how(large, "ring", true);
+  how(large, "recursive_doubling", false);
   Cluster odd = oneSwitch(12);
   odd.inter.profile.bulkMean = 0.2;
   how(odd, "ring", true);
   how(odd, "recursive_doubling", false);
   Cluster none = oneSwitch(16);
   Pricer pricer(none, packed(none), Engine::Braid, BucketForm::OneLaunch);
-  for (const Candidate &c : pricer.candidates(specOf(CollectiveKind::AllReduce, 1 << 16, nullptr)))
+  for (const Candidate &c : pricer.candidates(specOf(CollectiveKind::AllReduce, 1 << 12, nullptr)))
     CHECK(c.why.how.find("quantiles") == std::string::npos);
 }
