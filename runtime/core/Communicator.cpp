@@ -493,6 +493,8 @@ Outcome Communicator::abort(const std::string &why) {
   if (failure) {
     fail(BRAID_ABORTED, why.empty() ? "aborted" : why);
     exchange->abort(scope, failure.text);
+  } else {
+    carrier->giveUp(failure.text); // who aborts what has failed is about to end
   }
   return {};
 }

@@ -55,6 +55,15 @@ Members &Module::all() {
   return world;
 }
 
+void Module::giveUp(const std::string &why) {
+  std::set<braid_comm *> all{world.comm};
+  for (auto &[ranks, members] : groups)
+    all.insert(members.comm);
+  all.erase(nullptr);
+  for (braid_comm *comm : all)
+    (void)braid_comm_abort(comm, why.c_str());
+}
+
 SiteState &Module::stateOf(const int64_t *words, const char *algorithm, const char *name) {
   auto known = sites.find(words);
   if (known == sites.end())

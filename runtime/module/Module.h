@@ -77,6 +77,8 @@ public:
   void *allocate(int64_t bytes, const int64_t *site);
   void release(void *memory);
   void reset();
+  /// The process is about to end: what has failed tells the other ranks why.
+  void giveUp(const std::string &why);
 
   static inline const int64_t *const anySite = reinterpret_cast<const int64_t *>(1);
   int64_t planned = 0, copied = 0;

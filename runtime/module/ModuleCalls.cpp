@@ -66,6 +66,7 @@ const char *textOf(int64_t word) { return reinterpret_cast<const char *>(word); 
     errorHandler(message.c_str());
   fprintf(stderr, "braid: %s\n", message.c_str());
   fflush(stderr);
+  module().giveUp(message);
   _exit(70);
 }
 

@@ -89,6 +89,9 @@ public:
   /// This rank's process ends in good order: tells the peers what the end of the transport would tell them, and does no more.
   /// Nothing else is asked of it afterwards.
   virtual void leave() {}
+  /// This rank's process ends after a failure: tells the peers why, also where its end would overtake the words. Nothing else is
+  /// asked of it afterwards.
+  virtual void giveUp(const std::string &why) { abort(why); }
   virtual Fault fault() = 0;
   /// Tells all peers, at once and without waiting for them, that this rank gives up; their fault() is then Aborted.
   virtual void abort(const std::string &why) = 0;

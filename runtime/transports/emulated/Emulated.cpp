@@ -33,6 +33,11 @@ void EmulatedTransport::leave() {
   inner->leave();
 }
 
+void EmulatedTransport::giveUp(const std::string &why) {
+  emulation->gone(rank); // its end is no time that others wait for
+  inner->giveUp(why);
+}
+
 void EmulatedSeat::setJob(uint64_t number) {
   job = number;
   for (int of = 0; of < 2; ++of)

@@ -64,6 +64,7 @@ public:
   void accept(int peer, int lane) override;
   bool left(int peer, int lane) override;
   void leave() override;
+  void giveUp(const std::string &why) override;
   void progress() override;
   void idle(unsigned spins) override;
   bool park(bool prepare) override;

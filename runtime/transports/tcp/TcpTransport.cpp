@@ -47,6 +47,11 @@ public:
   }
 
   void leave() override;
+  void giveUp(const std::string &why) override {
+    if (first.kind != Fault::Aborted)
+      first = {Fault::Aborted, me, why};
+    leave();
+  }
   void progress() override { progress(++rounds % lookAtAll == 0); }
   void idle(unsigned spins) override;
   Fault fault() override { return first; }
@@ -125,8 +130,11 @@ void TcpTransport::leave() {
   Deadline deadline(farewell);
   // After a fault there is no good order to leave in; the caller's buffers may be gone, so nothing of them is sent.
   // An abort is passed on in its own words, whoever of us is heard first.
-  std::string reason =
-      first.kind == Fault::Aborted ? first.what : "rank " + std::to_string(members[me]) + " gave up: " + first.what;
+  std::string reason = first.what;
+  if (first.kind == Fault::PeerDied)
+    reason = "rank " + std::to_string(members[size_t(first.peer)]) + " died: " + reason;
+  if (first.kind != Fault::Aborted)
+    reason = "rank " + std::to_string(members[size_t(me)]) + " gave up: " + reason;
   for (auto &peer : peers)
     if (peer && first)
       peer->abort(reason);
