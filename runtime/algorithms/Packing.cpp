@@ -46,7 +46,8 @@ std::string Packing::spelling() const {
       for (; count > 0; --count) {
         auto back = links.find({ends.second, ends.first});
         bool both = ends.first != ends.second && back != links.end() && back->second > 0;
-        back->second -= both;
+        if (both)
+          --back->second;
         list +=
             (list.empty() ? "" : ".") + std::to_string(ends.first) + (both ? "-" : ">") + std::to_string(ends.second);
       }

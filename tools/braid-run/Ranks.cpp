@@ -40,6 +40,8 @@ static std::string describe(int status) {
 static std::atomic<uint64_t> *said = nullptr;
 static constexpr size_t mostSaid = 64;
 
+bool anySaid() { return said && said[0] != 0; }
+
 bool firstToSay(const std::string &text) {
   uint64_t mine = std::hash<std::string>()(text) | 1;
   for (size_t place = 0; said && place < mostSaid; ++place) {

@@ -15,6 +15,8 @@ int runRanks(int count, double grace, const std::function<int(int)> &body);
 /// Whether no rank that runRanks has started said `text` before: what is wrong on all of them is said once. Under a launcher each
 /// rank is the first.
 bool firstToSay(const std::string &text);
+/// Whether any rank has said anything.
+bool anySaid();
 
 } // namespace braid::run
 

@@ -113,6 +113,8 @@ int rankFailure(llvm::StringRef message, int rank, int status) {
     return failure(message, status);
   std::string prefix = ("rank " + llvm::Twine(rank) + ": ").str();
   message.consume_front(prefix); // the runtime's errors have it
+  if (message.contains("is gone: the process that served it") && anySaid())
+    return status; // that process has said why
   return firstToSay(message.str()) ? failure(prefix + message, status) : status;
 }
 
