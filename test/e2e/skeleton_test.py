@@ -76,20 +76,17 @@ def every_program_of_eight_ranks_runs():
 
 @check
 def without_plans_it_is_planned_as_the_program():
-    """What the planner says of the baselines' times, buckets and quantiles is the same for the program and its skeleton. Its plans
-    may order computation in another way, where kernels of no time are gone: their times agree within 0.5 %."""
+    """Buckets, order, algorithms, quantiles: all that the planner says of times is the same for the program and its skeleton."""
     plan = ["--cluster", cluster(SMALL), "--engine", "braid", "--target", "braid", "--format", "json"]
     for program in ("mlp_dp8", "llama_fsdp8", "gpt_accumulate_dp8"):
         source = os.path.join(DATA, program + ".mlir")
         tool("braid-skeleton", source, "--cluster", cluster(SMALL), "--policy", "no-overlap", "--no-plans", "-o", path("s.mlir"))
-        rows, plans = [], []
+        rows = []
         for file in (source, path("s.mlir")):
             report = json.loads(tool("braid-sim", "compare", file, *plan))
             rows.append([{k: f"{v:.9g}" if isinstance(v, float) else v for k, v in row.items() if "peak" not in k}
-                         for row in report["policies"] if row["name"] != "braid"])  # sums of times differ in their last bits
-            plans.append(next(row["total_s"] for row in report["policies"] if row["name"] == "braid"))
+                         for row in report["policies"]])  # sums of times differ in their last bits
         expect(rows[0] == rows[1], f"{program}: expected {rows[0]}, got {rows[1]}")
-        expect(abs(plans[1] / plans[0] - 1) <= 0.005, f"{program}: expected a plan of {plans[0]} s, got {plans[1]} s")
 
 
 @check

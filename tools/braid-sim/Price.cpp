@@ -173,7 +173,6 @@ static void findCheaper(PriceReport &report, const cost::CollectiveSpec &spec, P
   }
 }
 
-/// Every size's cheapest candidate without noise, its quantiles, and what is cheaper there.
 /// Whether both have the same prices and quantiles: a knob that changes nothing may be one that the engine does not read.
 static bool samePrices(const PriceReport &a, const PriceReport &b) {
   return std::equal(
@@ -184,6 +183,7 @@ static bool samePrices(const PriceReport &a, const PriceReport &b) {
       });
 }
 
+/// Every size's candidates, the cheapest one's quantiles, and what is cheaper there.
 static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::Bytes> &sizes,
                             const std::vector<double> &quantiles, const cost::Cluster &cluster,
                             const cost::Placement &placement, cost::Engine engine, const std::vector<int64_t> &counts) {
@@ -206,6 +206,7 @@ static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::B
                            candidates.size() > 1 ? &candidates[1] : nullptr,
                            report.pricer->quantiles(spec, 0, quantiles, samples),
                            {}});
+    report.rows.back().candidates = &candidates;
     findCheaper(report, spec, report.rows.back(), samples);
   }
   return report;

@@ -131,6 +131,11 @@ void printCsv(const PriceReports &reports, llvm::raw_ostream &os) {
     }
 }
 
+static llvm::json::Object toJson(const cost::Candidate &candidate) {
+  return llvm::json::Object{
+      {"algorithm", candidate.algorithm}, {"protocol", candidate.protocol}, {"price_s", candidate.time.value}};
+}
+
 static llvm::json::Object toJson(const cost::PriceTerm &term) {
   llvm::json::Array parts;
   for (const cost::PriceTerm &part : term.parts)
@@ -158,9 +163,11 @@ static llvm::json::Object toJson(const PriceReport &report) {
             {"algorithm", other->algorithm}, {"protocol", other->protocol}, {name + "_s", time.value}};
     }
     if (row.runnerUp)
-      size["runner_up"] = llvm::json::Object{{"algorithm", row.runnerUp->algorithm},
-                                             {"protocol", row.runnerUp->protocol},
-                                             {"price_s", row.runnerUp->time.value}};
+      size["runner_up"] = toJson(*row.runnerUp);
+    llvm::json::Array candidates;
+    for (const cost::Candidate &candidate : *row.candidates)
+      candidates.push_back(toJson(candidate));
+    size["candidates"] = std::move(candidates);
     sizes.push_back(std::move(size));
   }
   for (const std::string &sentence : report.pricer->notModelled())

@@ -17,6 +17,7 @@ struct PriceRow {
   std::vector<std::pair<cost::Seconds, cost::Seconds>> quantiles; ///< value and standard error
   /// For each quantile, what is cheaper there than the choice, by more than the errors, and its time; or nullptr.
   std::vector<std::pair<const cost::Candidate *, cost::Seconds>> cheaper;
+  const std::vector<cost::Candidate> *candidates = nullptr; ///< all, cheapest first
 };
 
 /// All sizes on one cluster. The rows point into the pricer.

@@ -1,10 +1,11 @@
 //===- WriteModule.cpp - a schedule as a module of timed computation and collectives ------------------------------===//
 //
-// Each block of the scheduling problem becomes a function without arguments, the last one @main; a loop becomes an scf.for
-// around a call. Inside a function, in the order of the schedule's events:
+// Each block of the scheduling problem becomes a function, the last one @main; a loop becomes an scf.for around a call. A mark, a
+// tensor without elements, goes into a call and comes back, for what the loop or call waits for and who waits for it. Inside
+// a function, in the order of the schedule's events:
 //
 //   a kernel       braid.compute with its time. It reads (ins) what the collectives that it depends on have given, and a mark
-//                  of each kernel that it depends on: a tensor without elements. Its results (outs) are the tensors that
+//                  of each kernel, loop or call that it depends on. Its results (outs) are the tensors that
 //                  collectives send, and its own mark.
 //   a collective   the program's, with its types, groups and reduction, in the schedule's bucket and with its plan. Where
 //                  several tasks made its operand, a kernel of no time gathers their marks.
@@ -68,7 +69,7 @@ private:
     auto tensor = cast<RankedTensorType>(type);
     return tensor::EmptyOp::create(builder, loc, tensor.getShape(), tensor.getElementType());
   }
-  Type markType() { return RankedTensorType::get({0}, builder.getI8Type()); }
+  Type markType() { return markType(builder); }
 
   LogicalResult isStatic(Operation *collective) {
     for (Value value : llvm::concat<Value>(collective->getOperands(), collective->getResults()))
@@ -98,7 +99,7 @@ private:
   LogicalResult run(int number) {
     const cost::Task &task = block.tasks[number];
     if (task.kind == cost::Task::Nested)
-      return nested(task, at(number));
+      return nested(number, at(number));
     if (Operation *source = sources[number]) // communication that no planner moves
       return asItStands(source, at(number));
     bool wanted = markWanted.contains(number);
@@ -126,21 +127,31 @@ private:
     return success();
   }
 
-  LogicalResult nested(const cost::Task &task, Location loc) {
+  LogicalResult nested(int number, Location loc) {
+    const cost::Task &task = block.tasks[number];
+    SmallVector<Value> inputs;
+    for (int operand : task.operands)
+      depends(operand, inputs);
+    Value mark = inputs.empty() ? empty(loc, markType())
+                 : inputs.size() == 1 && inputs[0].getType() == markType()
+                     ? inputs[0]
+                     : kernel(loc, "operands of " + task.name, {}, inputs, markType()).front();
     int64_t trips = std::llround(task.trips);
-    if (trips < 1)
-      return success();
     std::string callee = functionName(task.block);
-    if (trips == 1) {
-      func::CallOp::create(builder, loc, callee, TypeRange());
+    if (trips < 1)
+      marks[number] = mark;
+    else if (trips == 1)
+      marks[number] = func::CallOp::create(builder, loc, callee, markType(), mark).getResult(0);
+    if (trips <= 1)
       return success();
-    }
     auto bound = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
     Value first = bound(0), last = bound(trips), step = bound(1);
-    auto loop = scf::ForOp::create(builder, loc, first, last, step);
+    auto loop = scf::ForOp::create(builder, loc, first, last, step, mark);
+    marks[number] = loop.getResult(0);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    func::CallOp::create(builder, loc, callee, TypeRange());
+    auto call = func::CallOp::create(builder, loc, callee, markType(), loop.getRegionIterArg(0));
+    scf::YieldOp::create(builder, loc, call.getResults());
     return success();
   }
 
@@ -292,6 +303,7 @@ private:
   }
 
 public:
+  static Type markType(OpBuilder &builder) { return RankedTensorType::get({0}, builder.getI8Type()); }
   static std::string functionName(int block) { return "block_" + std::to_string(block); }
 
 private:
@@ -328,18 +340,19 @@ FailureOr<OwningOpRef<ModuleOp>> writeModule(ModuleOp program, const ModulePlan 
     (*module)->setAttr("mhlo.num_partitions", builder.getI32IntegerAttr(int32_t(plan.ranks)));
   }
   (*module)->setAttr("braid.skeleton", builder.getStringAttr(title));
+  Type mark = BlockWriter::markType(builder);
   size_t count = plan.program.blocks.size();
   for (size_t index = 0; index < count; ++index) {
     builder.setInsertionPointToEnd(module->getBody());
     bool entry = index + 1 == count;
     auto function = func::FuncOp::create(builder, loc, entry ? "main" : BlockWriter::functionName(int(index)),
-                                         builder.getFunctionType({}, {}));
+                                         entry ? builder.getFunctionType({}, {}) : builder.getFunctionType(mark, mark));
     if (!entry)
       function.setPrivate();
     builder.setInsertionPointToStart(function.addEntryBlock());
     if (failed(BlockWriter(builder, plan, schedule, plans, int(index)).write()))
       return failure();
-    func::ReturnOp::create(builder, loc);
+    func::ReturnOp::create(builder, loc, function.getArguments());
   }
   return module;
 }
