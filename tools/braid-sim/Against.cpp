@@ -38,10 +38,14 @@ static cost::Schedule translated(const ModulePlan &from, const ModulePlan &to) {
   return schedule;
 }
 
+/// Both plans on draws that neither was chosen by: a plan is the best of many on its own draws, which flatters it.
 static double loss(const ModulePlan &cluster, const ModulePlan &plan) {
-  cost::Seconds borrowed = cost::objective(cluster.program, translated(plan, cluster), *cluster.pricer,
-                                           cluster.options.objective, cluster.options.sampling);
-  return borrowed.value / cluster.result.braid().objective.value - 1;
+  cost::SampleOptions unseen = cluster.options.sampling;
+  unseen.seed = ~unseen.seed;
+  auto judged = [&](const cost::Schedule &schedule) {
+    return cost::objective(cluster.program, schedule, *cluster.pricer, cluster.options.objective, unseen).value;
+  };
+  return judged(translated(plan, cluster)) / judged(cluster.result.braid().schedule) - 1;
 }
 
 double mlir::braid::sim::marginOf(const ModulePlan &plan) {
@@ -83,7 +87,7 @@ std::string mlir::braid::sim::toText(const Difference &d, llvm::StringRef here, 
   else
     text += "the plans have the same buckets and algorithms";
   text += "\n    the other's plan costs " + percent(d.lossHere) + " more on " + here.str() + "; this plan costs " +
-          percent(d.lossThere) + " more on " + there.str() + "\n";
+          percent(d.lossThere) + " more on " + there.str() + ", by draws that neither saw\n";
   auto say = [&](llvm::StringRef cluster, double margin) {
     text += "    on " + cluster.str() + " the best other buckets or algorithms tried lose by " +
             (margin < 0 ? std::string("(none were tried)") : percent(margin)) + "\n";
