@@ -72,7 +72,7 @@ static PlacedNode overridesAsFile(const std::vector<ClusterOverride> &overrides)
     }
     section[key.substr(begin)] = value;
   }
-  return {"override of " + overrides.front().first, YAML::Load(YAML::Dump(root))};
+  return {overridePrefix + overrides.front().first, YAML::Load(YAML::Dump(root))};
 }
 
 /// The file and the files below it, the file first.

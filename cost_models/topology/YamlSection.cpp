@@ -104,6 +104,27 @@ void YamlSection::fail(const char *key, const std::string &message) const {
   failAt(placed.node.IsDefined() ? placed.line() : layers.front().line(), full(key) + ": " + message);
 }
 
+void YamlSection::missing(const char *key, const std::string &message) const {
+  const YamlSection *whole = this;
+  while (whole->parent)
+    whole = whole->parent;
+  std::string place, below;
+  for (const PlacedNode &file : whole->layers) {
+    if (file.file.rfind(overridePrefix, 0) == 0)
+      continue;
+    auto here =
+        std::find_if(layers.begin(), layers.end(), [&](const PlacedNode &own) { return own.file == file.file; });
+    std::string line = here == layers.end() ? file.file : here->line();
+    if (place.empty())
+      place = line;
+    else
+      below += (below.empty() ? "" : ", ") + line;
+  }
+  if (below.empty() || name.find('[') != std::string::npos) // an entry of a list stands in one file
+    fail(key, message);
+  failAt(place, full(key) + ": " + message + "; set it in this file, or in one that it is based on (" + below + ")");
+}
+
 YamlSection YamlSection::section(const char *key) {
   asked.insert(key);
   std::vector<PlacedNode> found;
@@ -112,7 +133,7 @@ YamlSection YamlSection::section(const char *key) {
       if (entry.first.Scalar() == key)
         found.push_back({layer.file, entry.second, entry.first});
   if (found.empty())
-    fail(key, "expected this mapping, got none");
+    missing(key, "expected this mapping, got none");
   return YamlSection(full(key), std::move(found), this, *assumptions);
 }
 
@@ -203,7 +224,7 @@ std::string YamlSection::scalar(const char *key, bool constant) {
       if (!asked.count(present))
         unknown.push_back(present);
     std::string near = nearest(key, unknown);
-    fail(key, message + (near.empty() ? "" : " (there is \"" + near + "\")"));
+    missing(key, message + (near.empty() ? "" : " (there is \"" + near + "\")"));
   }
   YAML::Node value;
   if (constant && placed.node.IsMap()) {

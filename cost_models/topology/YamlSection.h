@@ -33,6 +33,9 @@ struct PlacedNode {
   std::string line() const; ///< "file:line" of the key, or of the value
 };
 
+/// How the name of a layer that is no file begins: what a caller has set.
+constexpr const char *overridePrefix = "override of ";
+
 /// The known word nearest to `word`, if it is near enough for a slip of the keyboard; else empty.
 std::string nearest(const std::string &word, const std::vector<std::string> &known);
 
@@ -76,6 +79,8 @@ private:
   /// The scalar of a constant; `constant` also notes where it comes from.
   std::string scalar(const char *key, bool constant);
   void noteProvenance(const char *key, const PlacedNode &placed, const YAML::Node &own);
+  /// At the place in the caller's file where the key could stand, with the files below in which it could too.
+  [[noreturn]] void missing(const char *key, const std::string &message) const;
   template <typename T> T parsed(const char *key, Result<T> (*parse)(const std::string &));
 
   std::string name;

@@ -26,6 +26,9 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
 std::vector<PlannedCollective> plannedCollectives(const ProgramModel &model, const cost::Schedule &schedule,
                                                   const cost::Pricer &pricer);
 
+/// The engine of this name. Without it an error on the module, which says which there are.
+FailureOr<cost::Engine> readEngine(ModuleOp module, StringRef name);
+
 /// How a bucket is run, by who runs it.
 cost::BucketForm bucketForm(cost::Engine engine, bool exported);
 

@@ -8,6 +8,12 @@
 
 namespace mlir::braid {
 
+FailureOr<cost::Engine> readEngine(ModuleOp module, StringRef name) {
+  if (std::optional<cost::Engine> engine = cost::parseEngine(name.str()))
+    return *engine;
+  return emitError(module.getLoc(), "engine: expected ") << cost::engineNames << ", got '" << name << "'";
+}
+
 cost::BucketForm bucketForm(cost::Engine engine, bool exported) {
   if (exported)
     return cost::BucketForm::Copies;
@@ -67,9 +73,9 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   FailureOr<cost::PlanOptions> options = readOptions(module, request, *cluster);
   if (failed(options))
     return failure();
-  std::optional<cost::Engine> engine = cost::parseEngine(request.engine);
-  if (!engine)
-    return emitError(module.getLoc(), "engine: expected nccl or braid, got '") << request.engine << "'";
+  FailureOr<cost::Engine> engine = readEngine(module, request.engine);
+  if (failed(engine))
+    return failure();
   if (request.target != "stablehlo" && request.target != "braid")
     return emitError(module.getLoc(), "target: expected stablehlo or braid, got '") << request.target << "'";
   std::optional<ComputeProfile> profile;

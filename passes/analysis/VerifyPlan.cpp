@@ -22,9 +22,11 @@ public:
       : module(module), symbols(module), clusterHash(clusterHash), stale(stale), category(category),
         sets(readModuleRanks(module)) {
     certificate = module->getAttrOfType<DictionaryAttr>(BraidDialect::getCertificateAttrName());
-    if (certificate && this->clusterHash.empty())
+    if (certificate)
       if (auto hash = certificate.getAs<StringAttr>("cluster_hash"))
-        this->clusterHash = hash.getValue();
+        madeFor = hash.getValue();
+    if (this->clusterHash.empty())
+      this->clusterHash = madeFor;
     if (certificate)
       if (auto count = certificate.getAs<IntegerAttr>("in_flight"))
         inFlight = count.getInt();
@@ -70,8 +72,12 @@ private:
     std::string expected = planFingerprint(op, clusterHash);
     if (op.getPlanAttr().getFingerprint() == expected)
       return;
-    std::string text = "the plan is stale, expected fingerprint " + expected + ", got '" +
-                       op.getPlanAttr().getFingerprint().str() + "'";
+    StringRef got = op.getPlanAttr().getFingerprint();
+    bool elsewhere = planFingerprint(op, madeFor) == got; // nothing but the cluster differs
+    std::string text = "the plan is stale, " +
+                       std::string(elsewhere ? "it was made for another cluster"
+                                             : "it was made for other bytes, types or groups, or another cluster") +
+                       "; plan again (braid-plan); expected fingerprint " + expected + ", got '" + got.str() + "'";
     if (stale == StalePolicy::Error)
       error(op, "V1") << text;
     else
@@ -226,6 +232,7 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   StringRef clusterHash;
+  StringRef madeFor; ///< the cluster of the certificate
   StalePolicy stale;
   StringRef category;
   RankSets sets;

@@ -23,6 +23,9 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
       emitError(module.getLoc(), "in-flight: expected 1 or more, got ") << int64_t(inFlight);
       return signalPassFailure();
     }
+    FailureOr<cost::Engine> runs = readEngine(module, engine);
+    if (failed(runs))
+      return signalPassFailure();
     bool priced = !cluster.empty() || module->hasAttr(BraidDialect::getClusterAttrName());
     if (!priced && !placement.empty()) {
       emitError(module.getLoc(), "placement: expected a cluster with it, got none");
@@ -40,7 +43,7 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
     options.planned = PlannedPolicy::Moves;
     options.category = getArgumentName();
     if (read)
-      options.engine = engine;
+      options.engine = *runs;
     FailureOr<ProgramModel> model = buildProgramModel(module, options);
     if (failed(model))
       return signalPassFailure();
@@ -48,7 +51,7 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
       return markAllAnalysesPreserved();
     FailureOr<cost::Schedule> schedule = failure();
     if (read)
-      schedule = priceSchedule(*model, *read);
+      schedule = priceSchedule(*model, *read, *runs);
     else
       schedule = plainSchedule(*model);
     if (failed(schedule))
@@ -68,11 +71,11 @@ private:
     return schedule;
   }
 
-  FailureOr<cost::Schedule> priceSchedule(const ProgramModel &model, const cost::Cluster &read) {
+  FailureOr<cost::Schedule> priceSchedule(const ProgramModel &model, const cost::Cluster &read, cost::Engine runs) {
     FailureOr<cost::Placement> place = readJobPlacement(getOperation(), placement, model.ranks.ranks(), read);
     if (failed(place))
       return failure();
-    cost::Pricer pricer(read, *place, engine, bucketForm(engine, /*exported=*/true));
+    cost::Pricer pricer(read, *place, runs, bucketForm(runs, /*exported=*/true));
     cost::Schedule schedule;
     std::vector<cost::Seconds> times;
     cost::ListOptions options;

@@ -66,7 +66,7 @@ private:
   PlanRequest request() {
     PlanRequest asked;
     asked.cluster = cluster;
-    asked.engine = cost::name(engine);
+    asked.engine = engine;
     asked.objective = objective == cost::ObjectiveKind::Training ? "training" : "serving";
     if (!std::isnan(quantile)) // else not given
       asked.quantile = quantile;

@@ -23,6 +23,9 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
     FailureOr<cost::Cluster> read = readJobCluster(module, cluster);
     if (failed(read))
       return signalPassFailure();
+    FailureOr<cost::Engine> runs = readEngine(module, engine);
+    if (failed(runs))
+      return signalPassFailure();
     if (!std::isnan(quantile) && !(quantile > 0 && quantile < 1)) {
       emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ") << double(quantile);
       return signalPassFailure();
@@ -38,7 +41,7 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
     FailureOr<cost::Placement> place = readJobPlacement(module, placement, ranks.ranks(), *read);
     if (failed(place))
       return signalPassFailure();
-    cost::Pricer pricer(*read, *place, engine, bucketForm(engine, target == PlanTarget::Stablehlo));
+    cost::Pricer pricer(*read, *place, *runs, bucketForm(*runs, target == PlanTarget::Stablehlo));
     RankSets sets(ranks);
     for (CollectiveOpInterface op : collectives)
       if (failed(select(op, sets, pricer)))

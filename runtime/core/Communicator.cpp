@@ -14,6 +14,7 @@ namespace {
 
 constexpr unsigned spinsBetweenLooks = 16, spinsBetweenFaults = 32;
 constexpr double timeBetweenFaults = 1e-3; ///< seconds; by time, since on a busy machine a turn given up takes long
+constexpr double silentFor = 1;            ///< seconds that a rank waits before it says what for
 constexpr double lateWait = 50e-6;         ///< seconds from start to wait that count as overlap
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -149,7 +150,7 @@ void Communicator::release(void *memory) {
 /// The first `count` free lanes that follow each other.
 Outcome Communicator::takeLanes(const Request &request, int count, int &first) {
   if (request.pointToPoint()) {
-    first = collectiveLanes + request.tag;
+    first = tagLanes + request.tag;
     return {};
   }
   int run = 0;
@@ -271,12 +272,17 @@ bool Communicator::progressOwn() {
 Outcome Communicator::drive(Operation &operation, std::unique_lock<std::mutex> &lock) {
   double since = 0, looked = 0;
   unsigned spins = 0;
+  auto goesOn = [&] {
+    spins = 0;
+    since = 0;
+    if (notes)
+      notes->goOn();
+  };
   while (operation.state != Operation::Done) {
     if (!failure)
       return failure;
     if (progress()) {
-      spins = 0;
-      since = 0;
+      goesOn();
       continue;
     }
     if (Clock *clock = carrier->clock())
@@ -297,19 +303,37 @@ Outcome Communicator::drive(Operation &operation, std::unique_lock<std::mutex> &
       continue;
     looked = now;
     if (progress()) { // what a rank did before it died counts
-      spins = 0;
-      since = 0;
+      goesOn();
       continue;
     }
     lookForFaults();
-    if (now - since > settings.deadline && failure) {
-      char limit[32];
-      std::snprintf(limit, sizeof limit, "%g s", settings.deadline);
-      fail(BRAID_TIMEOUT, operation.request.title() + ": " + operation.waitsFor() + " within " + limit);
-    }
+    if (failure)
+      waitedFor(operation, now - since);
   }
+  goesOn();
   operation.state = Operation::Idle;
   return {};
+}
+
+void Communicator::waitedFor(const Operation &operation, double waited) {
+  int peer = -1, lane = -1;
+  std::string what = operation.request.title() + ": " + operation.waitsFor(&peer, &lane);
+  Clock *clock = carrier->clock();
+  bool speaks = !(clock && clock->isVirtual()); // there, a note would change the time of what it travels beside
+  if (speaks && waited > std::min(settings.deadline / 2, clock ? settings.deadline : silentFor)) {
+    if (!notes)
+      notes = std::make_unique<WaitNotes>(*carrier, noteLane, me, size());
+    if (peer >= 0)
+      notes->wait(peer, what);
+    notes->look();
+  }
+  if (waited <= settings.deadline)
+    return;
+  char limit[32];
+  std::snprintf(limit, sizeof limit, "%g s", settings.deadline);
+  std::string theirs = notes && peer >= 0 ? notes->of(peer) : "";
+  fail(BRAID_TIMEOUT,
+       what + " within " + limit + (theirs.empty() ? "" : "; " + named(peer) + " waits itself, in " + theirs));
 }
 
 /// The next idle() returns when the first operation in flight may go on by itself.
@@ -501,14 +525,20 @@ Outcome Communicator::abort(const std::string &why) {
 
 void Communicator::fail(braid_status status, const std::string &text, bool tell) {
   failure = {status, named(me) + ": " + text};
+  family->failed(failure.text);
   for (const Operation *operation : active) // others need not wait for their turn behind them
     family->ended(*operation);
   if (tell)
     carrier->abort(failure.text);
 }
 
-void Communicator::farewell() {
-  carrier->leave();
+void Communicator::farewell(bool good, const std::string &why) {
+  if (!good && why.empty()) // it has died, and is missed by whoever waits for it
+    return;
+  if (good)
+    carrier->leave();
+  else
+    carrier->giveUp(why);
   failure = {BRAID_ABORTED, named(me) + ": its process is ending"};
 }
 

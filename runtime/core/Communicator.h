@@ -6,7 +6,8 @@
 // in different orders. After A (lane 1), B (2): rank 0 destroys A and plans C (1), rank 1 plans C (3) and destroys A. Were
 // lanes the same by assumption, rank 1 would send C's messages to where rank 0 takes those of its next operation.
 //
-// Lanes of the transport:   0 what operations are (see announce)   1 .. 3071 collectives   3072 .. 4095 send and recv, by tag
+// Lanes of the transport:   0 what operations are (see announce)   1 .. 3070 collectives
+//                           3071 what ranks wait for (see WaitNotes)      3072 .. 4095 send and recv, by tag
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_CORE_COMMUNICATOR_H
 #define BRAID_RUNTIME_CORE_COMMUNICATOR_H
@@ -15,6 +16,7 @@
 #include "core/Operation.h"
 #include "core/Progress.h"
 #include "core/Transports.h"
+#include "core/WaitNotes.h"
 #include <atomic>
 #include <deque>
 #include <map>
@@ -98,7 +100,8 @@ public:
 private:
   friend class ProgressThread;
   friend class Family;
-  static constexpr int collectiveLanes = 3072; ///< with lane 0, for announcements
+  static constexpr int collectiveLanes = 3071; ///< with lane 0, for announcements
+  static constexpr int noteLane = 3071, tagLanes = 3072;
   Communicator() = default;
 
   bool progress();
@@ -109,9 +112,11 @@ private:
   Outcome greet();
   bool whole() const; ///< its ranks have the same numbers in the job
   std::string group() const;
-  void farewell();
+  void farewell(bool good, const std::string &why);
   void findHosts();
   void lookForFaults();
+  /// `operation` has made this rank wait for `waited` seconds: says so, and at the deadline fails with what both wait for.
+  void waitedFor(const Operation &operation, double waited);
   bool lookForLeavers();
   bool talk();
   Outcome takeLanes(const Request &request, int count, int &first);
@@ -143,7 +148,10 @@ private:
   std::string key;
   CommunicatorOptions settings;
   std::shared_ptr<Family> family;
+  size_t failuresBefore = 0; ///< of the family, when this one was made
   bool crossesHosts = false;
+  std::deque<Said> said;            ///< sent from where it lies, as notes are: both outlive the transport
+  std::unique_ptr<WaitNotes> notes; ///< made when somebody has waited for long
   std::unique_ptr<Transport> carrier;
   std::map<std::vector<int>, int> subsets;
 
@@ -154,7 +162,6 @@ private:
   std::vector<Operation *> active; ///< in the order of their starts
   std::set<int> freeLanes;
   uint64_t pointToPoint = 0; ///< sends and receives planned so far
-  std::deque<Said> said;
   uint64_t saidFirst = 0, announced = 0;
   uint32_t lanesAnnounced = 1; ///< as lanes themselves are counted
   std::vector<Told> told;

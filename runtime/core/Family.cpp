@@ -12,6 +12,7 @@ using Lock = std::lock_guard<std::recursive_mutex>;
 void Family::join(Communicator &member) {
   Lock lock(mutex);
   members.push_back(&member);
+  member.failuresBefore = failures.size();
   count = members.size();
 }
 
@@ -79,13 +80,21 @@ void Family::begin(uint64_t number) {
   ++begun;
 }
 
-void Family::farewell() {
+void Family::failed(const std::string &why) {
+  Lock lock(mutex);
+  failures.push_back(why);
+}
+
+void Family::farewell(bool good) {
   constexpr int patience = 100; // ms for a thread that is just using a member; it may be the one that ends the process
   Lock lock(mutex);
   for (Communicator *member : members)
     for (int round = 0; round < patience; ++round) {
       if (member->mutex.try_lock()) {
-        member->farewell();
+        bool affected = member->failuresBefore < failures.size();
+        member->farewell(good, !member->failure ? member->failure.text
+                               : affected       ? failures[member->failuresBefore]
+                                                : "");
         member->mutex.unlock();
         break;
       }

@@ -44,8 +44,10 @@ public:
   std::atomic<uint64_t> begun{0}; ///< steps; 0: none is announced
   std::atomic<uint64_t> step{0};  ///< the number of this one
 
-  /// The process ends in good order: all members tell their peers.
-  void farewell();
+  /// A member has failed. Those that are made from now on know it.
+  void failed(const std::string &why);
+  /// The process ends. In good order: all members tell their peers; else, if one has failed, those that were there then say why.
+  void farewell(bool good);
 
 private:
   template <typename Body> void eachOther(const Communicator &caller, Body body);
@@ -55,6 +57,7 @@ private:
   std::vector<Communicator *> members;
   std::atomic<size_t> count{0};
   std::map<int, std::deque<const Operation *>> queues;
+  std::vector<std::string> failures; ///< of members, in the order of time
 };
 
 } // namespace braid::runtime

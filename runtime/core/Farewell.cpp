@@ -21,8 +21,6 @@ std::vector<Entry> &entries() {
 }
 
 void farewells(int status, void *) {
-  if (status != 0)
-    return;
   std::vector<Entry> all;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -30,7 +28,7 @@ void farewells(int status, void *) {
   }
   for (const Entry &entry : all)
     if (std::shared_ptr<Family> family = entry.family.lock(); family && entry.process == getpid())
-      family->farewell();
+      family->farewell(status == 0);
 }
 
 } // namespace

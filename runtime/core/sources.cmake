@@ -18,4 +18,5 @@ set(BRAID_RT_CORE_SOURCES
   core/SystemError.cpp
   core/Transports.cpp
   core/Version.cpp
+  core/WaitNotes.cpp
   core/ZeroCopy.cpp)

@@ -8,6 +8,10 @@
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml memory-limit=80" 2>&1 | FileCheck %s --check-prefix=UNIT --implicit-check-not=error:
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml memory-limit=1MiB" 2>&1 | FileCheck %s --check-prefix=MEMORY --implicit-check-not=error:
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml quantile=1.5" 2>&1 | FileCheck %s --check-prefix=QUANTILE --implicit-check-not=error:
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml engine=mpi" 2>&1 | FileCheck %s --check-prefix=ENGINE --implicit-check-not=error:
+// RUN: not braid-opt %t/program.mlir --braid-default-pipeline="cluster=%clusters/h100-ib-ndr-1x8.yaml engine=mpi" 2>&1 | FileCheck %s --check-prefix=ENGINE --implicit-check-not=error:
+// RUN: not braid-opt %t/program.mlir --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-1x8.yaml engine=mpi" 2>&1 | FileCheck %s --check-prefix=ENGINE --implicit-check-not=error:
+// RUN: not braid-opt %t/program.mlir --braid-overlap-collectives="cluster=%clusters/h100-ib-ndr-1x8.yaml engine=mpi" 2>&1 | FileCheck %s --check-prefix=ENGINE --implicit-check-not=error:
 // RUN: not braid-opt %t/range.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml" 2>&1 | FileCheck %s --check-prefix=RANGE --implicit-check-not=error:
 //
 // The attribute serves as the option does; a placement allows fewer ranks than devices; a limit that holds is no error.
@@ -23,6 +27,7 @@
 // UNIT: error: memory-limit: {{.*}}80
 // MEMORY: error: plan: {{.*}}1.0 MiB
 // QUANTILE: error: quantile: expected a number between 0 and 1, got 1.5
+// ENGINE: error: engine: expected nccl (NCCL) or braid (Braid's runtime), the engines that there are, got 'mpi'
 // RANGE: error: {{.*}}groups
 // ATTRIBUTE: braid.certificate
 

@@ -3,14 +3,15 @@
 // RUN: braid-opt %s --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml" -o %t.mlir
 // RUN: braid-opt %t.mlir --braid-verify-plan | diff %t.mlir -
 // RUN: braid-opt %t.mlir --braid-verify-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml" -o /dev/null
-// RUN: not braid-opt %t.mlir --braid-verify-plan="cluster=%clusters/h100-roce-1x8.yaml" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CLUSTER
+// RUN: not braid-opt %t.mlir --braid-verify-plan="cluster=%clusters/h100-roce-1x8.yaml" -o /dev/null 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: braid-opt %t.mlir --braid-verify-plan="cluster=%clusters/h100-roce-1x8.yaml stale=remark" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: sed 's/dense<4> : tensor<i32>/dense<5> : tensor<i32>/' %t.mlir > %t.trips.mlir
 // RUN: not braid-opt %t.trips.mlir --braid-verify-plan -o /dev/null 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: sed 's/all_reduce max/all_reduce TEMP/; s/all_reduce sum/all_reduce max/; s/all_reduce TEMP/all_reduce sum/' %t.mlir > %t.swap.mlir
-// RUN: not braid-opt %t.swap.mlir --braid-verify-plan -o /dev/null 2>&1 | FileCheck %s --check-prefix=CLUSTER
+// RUN: not braid-opt %t.swap.mlir --braid-verify-plan -o /dev/null 2>&1 | FileCheck %s --check-prefix=SWAP
 
-// CLUSTER: error: {{.*}}plan rule V1: the plan is stale
+// OTHER: error: {{.*}}plan rule V1: the plan is stale, it was made for another cluster; plan again (braid-plan)
+// SWAP: error: {{.*}}plan rule V1: the plan is stale, it was made for other bytes, types or groups, or another cluster; plan again
 // REMARK: remark: plan rule V1: the plan is stale
 // ORDER: error: plan rule V5: order of collectives
 module attributes {mhlo.num_partitions = 8 : i32} {

@@ -29,7 +29,7 @@ module @good attributes {braid.certificate = {cluster_hash = "c0ffee", in_flight
 // The plan was made for another size.
 module @v1 attributes {braid.certificate = {cluster_hash = "c0ffee"}, mhlo.num_partitions = 4 : i32} {
   func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
-    // expected-error @below {{plan rule V1: the plan is stale, expected fingerprint}}
+    // expected-error @below {{plan rule V1: the plan is stale, it was made for other bytes, types or groups, or another cluster; plan again (braid-plan); expected fingerprint}}
     %0 = braid.all_reduce sum %a groups = #braid.groups<[[0, 1], [2, 3]]> {plan = #braid.plan<engine = nccl, algorithm = "ring", fingerprint = "d3faf8a97d0d0df9">} : tensor<8xf32>
     return %0 : tensor<8xf32>
   }

@@ -367,6 +367,15 @@ TEST_CASE("a base is overridden key by key") {
   folder.write("c.yaml", "base: base.yaml\nname: other\ninter: {latncy: \"3 us\"}\n");
   CHECK_THAT(readCluster(path).error().text(),
              Contains("c.yaml:3: inter.latncy") && Contains("did you mean \"latency\"?"));
+  // A key that no file sets is missed in the caller's own, and may stand in those below it.
+  folder.write("base.yaml", replaced(complete, "  latency: \"1.3 us\"\n", ""));
+  folder.write("c.yaml", "base: base.yaml\nname: other\n");
+  std::string missing =
+      "inter.latency: expected this key, got none; set it in this file, or in one that it is based on (";
+  CHECK_THAT(readCluster(path).error().text(), Contains("c.yaml: " + missing) && EndsWith("base.yaml:20)"));
+  folder.write("c.yaml", "base: base.yaml\nname: other\ninter:\n  links: 1\n");
+  CHECK_THAT(readCluster(path).error().text(), Contains("c.yaml:3: " + missing));
+  folder.write("base.yaml", complete);
   folder.write("c.yaml", "base: none.yaml\nname: x\n");
   CHECK_THAT(readCluster(path).error().text(), Contains("none.yaml") && Contains("(base of") && Contains("c.yaml:1)"));
   folder.write("c.yaml", "base: c.yaml\nname: x\n");

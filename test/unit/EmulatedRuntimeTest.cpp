@@ -291,7 +291,7 @@ TEST_CASE("a rank that is gone does not hold up virtual time, nor the start of a
     int32_t members[] = {0, 1};
     braid_comm *pair = nullptr;
     if (rank == 2) { // as at the end of its process
-      world->comm->relatives()->farewell();
+      world->comm->relatives()->farewell(/*good=*/true);
       return "";
     }
     if (braid_comm_subset(world, members, 2, &pair))

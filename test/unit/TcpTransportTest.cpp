@@ -242,45 +242,86 @@ TEST_CASE("tcp: strangers at the door are refused and the ranks meet", "[tcp]") 
 
 namespace {
 
-/// Rank 1 in a process of its own does `act`; rank 0, here, waits for a message that never comes.
-std::string withProcess(const std::function<void(Transport &)> &act, Fault &fault, double &seconds) {
+using Acts = std::vector<std::function<void(Transport &)>>;
+
+/// Ranks 1, 2, ... in processes of their own act; rank 0, here, waits for a message that never comes. `late`: it first looks when
+/// all of them have ended.
+std::string withProcesses(const Acts &acts, bool late, Fault &fault, double &seconds) {
   Socket listener;
   Address free;
   REQUIRE(listenOn({"127.0.0.1", 0}, listener, free));
   listener.close();
   RankInfo info;
-  info.ranks = 2;
+  info.ranks = int(acts.size()) + 1;
   std::string random = randomBytes(16);
   info.secret = hex(random.data(), random.size());
   info.rendezvous = {free.text()};
-  auto make = [](const RankInfo &of, std::shared_ptr<StoreExchange> &exchange, std::unique_ptr<Transport> &transport) {
+  auto make = [&](const RankInfo &of, std::shared_ptr<StoreExchange> &exchange, std::unique_ptr<Transport> &transport) {
     Outcome done = StoreExchange::connect(of, 20, exchange);
-    return done ? makeTcpTransport({*exchange, {0, 1}, of.rank, "test", 20, "", 0}, transport) : done;
+    return done ? makeTcpTransport({*exchange, upTo(of.ranks), of.rank, "test", 20, "", 0}, transport) : done;
   };
-  pid_t child = fork();
-  if (child == 0) {
-    info.rank = 1;
-    std::shared_ptr<StoreExchange> exchange;
-    std::unique_ptr<Transport> transport;
-    if (make(info, exchange, transport))
-      act(*transport);
-    _exit(1);
+  std::vector<pid_t> children;
+  for (size_t i = 0; i != acts.size(); ++i) {
+    children.push_back(fork());
+    if (children.back() == 0) {
+      info.rank = int(i) + 1;
+      std::shared_ptr<StoreExchange> exchange;
+      std::unique_ptr<Transport> transport;
+      if (make(info, exchange, transport))
+        acts[i](*transport);
+      _exit(1);
+    }
   }
   std::shared_ptr<StoreExchange> exchange;
   std::unique_ptr<Transport> transport;
   Outcome done = make(info, exchange, transport);
   REQUIRE(done.text == "");
+  auto reap = [&](int signal) {
+    for (pid_t child : children) {
+      if (signal)
+        kill(child, signal);
+      waitpid(child, nullptr, 0);
+    }
+    children.clear();
+  };
+  if (late) {
+    char unread[64] = "what a rank has not read when it ends resets its connection";
+    for (int peer = 1; peer != info.ranks; ++peer)
+      transport->offer(peer, 9, unread, sizeof unread);
+    reap(0);
+  }
   auto started = std::chrono::steady_clock::now();
   Message message;
   std::string error = until(*transport, [&] { return transport->peek(1, 5, message); });
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   fault = transport->fault();
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  reap(SIGKILL);
   return error;
 }
 
+std::string withProcess(const std::function<void(Transport &)> &act, Fault &fault, double &seconds) {
+  return withProcesses({act}, false, fault, seconds);
+}
+
+/// Until a peer is lost, and then ends without a word of its own.
+void untilLost(Transport &transport) {
+  (void)until(transport, [] { return false; });
+}
+
 } // namespace
+
+TEST_CASE("tcp: who looks late blames the rank that was killed, not those that ended since", "[tcp]") {
+  Fault fault;
+  double seconds = 0;
+  // Both orders of the numbers: the connections are looked at by rank.
+  std::string error =
+      withProcesses({untilLost, [](Transport &) { kill(getpid(), SIGKILL); }, untilLost}, true, fault, seconds);
+  CHECK(fault.kind == Fault::PeerDied);
+  CHECK(fault.peer == 2);
+  CHECK_THAT(error, Contains("its process ended") && Contains(" says"));
+  (void)withProcesses({[](Transport &) { kill(getpid(), SIGKILL); }, untilLost}, true, fault, seconds);
+  CHECK(fault.peer == 1);
+}
 
 TEST_CASE("tcp: a killed process is a fault at once", "[tcp]") {
   Fault fault;

@@ -12,8 +12,11 @@
 #include "braid/runtime/algorithms/StepProgram.h"
 #include "braid/runtime/trace/AtomicFile.h"
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 namespace braid::bench {
 
@@ -60,6 +63,34 @@ static std::string writeFiles(const MeasureOptions &options, const std::vector<M
   return error;
 }
 
+/// What will be done and how far it is, on standard error: the rows alone do not say when there will be no more of them.
+class Progress {
+public:
+  Progress(const MeasureOptions &options, int ranks) : began(Clock::now()), said(began) {
+    for (Kind kind : options.kinds)
+      cells += options.sizes.size() * algorithmsOf(options, kind, ranks).size();
+    fprintf(stderr, "braid-bench: %zu measurements (%zu collectives, %zu sizes) on %d ranks, %g s each: about %.0f s\n",
+            cells, options.kinds.size(), options.sizes.size(), ranks, options.seconds,
+            std::ceil(double(cells) * options.seconds));
+  }
+  /// After each, those that were left out too.
+  void measured() {
+    ++done;
+    Clock::time_point now = Clock::now();
+    if (done == cells || now - said < std::chrono::seconds(5))
+      return;
+    said = now;
+    double past = std::chrono::duration<double>(now - began).count();
+    fprintf(stderr, "braid-bench: %zu of %zu measured in %.0f s, about %.0f s left\n", done, cells, past,
+            past / double(done) * double(cells - done));
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  size_t cells = 0, done = 0;
+  Clock::time_point began, said;
+};
+
 static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &options) {
   try {
     Ranks ranks(runtime, options);
@@ -69,6 +100,9 @@ static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &op
     bool lead = ranks.rank == 0;
     std::vector<MeasuredRow> rows;
     std::string unwritten;
+    std::optional<Progress> progress;
+    if (lead)
+      progress.emplace(options, ranks.ranks);
     if (lead)
       fputs(tableHead().c_str(), stdout);
     for (Kind kind : options.kinds)
@@ -76,6 +110,8 @@ static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &op
         for (const std::string &algorithm : algorithmsOf(options, kind, ranks.ranks)) {
           bool supported = true;
           MeasuredRow row = measureCell(ranks, options, kind, bytes, algorithm, supported);
+          if (progress)
+            progress->measured();
           if (!supported || (!rows.empty() && rows.back().kind == row.kind && rows.back().bytes == row.bytes &&
                              rows.back().algorithm == row.algorithm))
             continue; // two sizes that round to one number of elements

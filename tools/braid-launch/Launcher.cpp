@@ -1,5 +1,6 @@
 //===- Launcher.cpp - one job's ranks on this host, from start to end ----------------------------------------------===//
 #include "Launcher.h"
+#include "../command/Endings.h"
 #include "bootstrap/Hmac.h"
 #include <cstdlib>
 #include <cstring>
@@ -156,6 +157,18 @@ void Launcher::failed(int rank, const std::string &how, int shellStatus, bool he
     end();
 }
 
+void Launcher::killed(int rank, const std::string &how, int shellStatus) {
+  bool overtaken = status && !causeKnown && !signalled && (phase == Running || phase == Told);
+  if (overtaken) {
+    status = shellStatus;
+    if (!options.keep)
+      say("rank " + std::to_string(rank) + " " + how + ", which was the cause");
+  }
+  bool first = !status || overtaken;
+  failed(rank, how, shellStatus, true);
+  causeKnown = causeKnown || first;
+}
+
 void Launcher::publish(int shellStatus, const std::string &what) {
   std::string text = std::to_string(shellStatus) + " " + what;
   if (server)
@@ -274,7 +287,11 @@ void Launcher::reap() {
     if (signalled && !status) {
       status = 128 + signalled; // they end because we were told to
     } else if (!signalled) {
-      failed(rank->rank, how, shellStatusOf(waited), true);
+      int shellStatus = command::shellStatusOf(waited);
+      if (command::wasKilled(waited))
+        killed(rank->rank, how, shellStatus);
+      else
+        failed(rank->rank, how, shellStatus, true);
     }
   }
 }

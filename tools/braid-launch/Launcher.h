@@ -45,6 +45,8 @@ private:
   void watchOthers();
   /// The first failure decides what the job's exit status is and ends it.
   void failed(int rank, const std::string &how, int status, bool here);
+  /// A rank was killed or crashed: the cause of what was seen before it, unless that was one too (command/Endings.h).
+  void killed(int rank, const std::string &how, int status);
   /// Ends the job on the other hosts.
   void publish(int shellStatus, const std::string &what);
   void tell(const runtime::ControlMessage &message, int except);
@@ -63,6 +65,7 @@ private:
   std::unique_ptr<runtime::StoreServer> server;            ///< with rank 0
   std::unique_ptr<runtime::StoreClient> reports, news;     ///< elsewhere
   std::optional<int> status;                               ///< of the first failure
+  bool causeKnown = false;                                 ///< it is that of a rank that was killed
   std::vector<char> landing = std::vector<char>(64 << 10); ///< for output; the stack may be as small (ulimit -s)
   int signalled = 0;                                       ///< the signal that asks us to end
   enum { Running, Told, Asked, Forced } phase = Running;

@@ -21,8 +21,8 @@ Several hosts: one braid-launch on each, with the same BRAID_JOB_SECRET (16 byte
   --rendezvous=HOST:PORT  an address of the host of rank 0, where its launcher serves the store
   --deadline=SECONDS      to wait for that launcher (default 60)
 
-Exit status: that of the first rank that failed (128 + signal if it was ended by one), 0 if none did; 127 if the program is
-not found, 2 for a wrong command line.
+Exit status: 128 + signal of the first rank that was killed or crashed; else that of the first rank that failed; else 0.
+127 if the program is not found, 2 for a wrong command line.
 )";
 
 namespace {

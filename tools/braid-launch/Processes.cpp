@@ -130,10 +130,6 @@ std::string describe(int waitStatus) {
   return "ended with exit status " + std::to_string(WEXITSTATUS(waitStatus));
 }
 
-int shellStatusOf(int waitStatus) {
-  return WIFSIGNALED(waitStatus) ? 128 + WTERMSIG(waitStatus) : WEXITSTATUS(waitStatus);
-}
-
 void adoptOrphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 void endDescendants(double grace) {

@@ -34,9 +34,6 @@ Outcome start(const std::vector<std::string> &command, const std::map<std::strin
 
 /// "ended with exit status 3", "was ended by signal 9 (Killed)".
 std::string describe(int waitStatus);
-/// As a shell gives it: the status, or 128 + signal.
-int shellStatusOf(int waitStatus);
-
 /// Makes this process the parent of all orphans below it, so that none can get away.
 void adoptOrphans();
 /// Ends and reaps all children, and theirs when they come here; asks first, then does not.

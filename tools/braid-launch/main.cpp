@@ -10,6 +10,7 @@
 // If all three get SIGKILL at once, ranks end with the launcher; what they have started may stay, as nobody is left to end it.
 //===--------------------------------------------------------------------------------------------------------------===//
 #include "../command/Command.h"
+#include "../command/Endings.h"
 #include "Launcher.h"
 #include <cstdio>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 using namespace braid::launch;
+namespace command = braid::command;
 
 namespace {
 
@@ -41,7 +43,7 @@ int guard(pid_t below, pid_t above, const sigset_t &signals, double grace) {
         std::fprintf(stderr, "braid-launch: the launcher %s; ending its ranks\n", describe(status).c_str());
         endDescendants(grace);
       }
-      return shellStatusOf(status);
+      return command::shellStatusOf(status);
     }
   }
 }

@@ -1,6 +1,6 @@
 //===- Ranks.cpp - local ranks by fork --------------------------------------------------------------------------===//
 #include "Ranks.h"
-
+#include "../command/Endings.h"
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -28,12 +28,6 @@ static std::string newSecret() {
     secret += text;
   }
   return secret;
-}
-
-static std::string describe(int status) {
-  if (WIFSIGNALED(status))
-    return "was killed by signal " + std::to_string(WTERMSIG(status));
-  return "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
 /// Hashes of what ranks have said, in memory that they share; 0 is a free place. Full, ranks repeat each other.
@@ -98,7 +92,8 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
     }
     ranks.push_back(pid);
   }
-  int first = int(ranks.size()) == count ? 0 : 1;
+  bool all = int(ranks.size()) == count, forced = false;
+  command::Endings endings;
   size_t left = ranks.size();
   using Clock = std::chrono::steady_clock;
   Clock::time_point deadline = Clock::time_point::max();
@@ -111,15 +106,9 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
           continue;
         ranks[rank] = -1;
         --left;
-        if (status == 0)
-          continue;
-        // What went wrong a rank has said itself, unless it was killed.
-        fprintf(stderr, "%s: %srank %zu %s\n", program_invocation_short_name, WIFSIGNALED(status) ? "error: " : "",
-                rank, describe(status).c_str());
-        if (first == 0) {
-          first = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        if (status != 0 && endings.status() == 0)
           deadline = Clock::now() + std::chrono::milliseconds(int64_t(grace * 1000));
-        }
+        endings.add(int(rank), status, forced);
       }
       continue;
     }
@@ -132,6 +121,7 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
         if (rank > 0)
           kill(rank, SIGKILL);
       deadline = Clock::time_point::max();
+      forced = true;
     }
     auto most = deadline == Clock::time_point::max() ? std::chrono::nanoseconds(std::chrono::seconds(3600))
                                                      : std::chrono::nanoseconds(deadline - now);
@@ -139,7 +129,9 @@ int runRanks(int count, double grace, const std::function<int(int)> &body) {
     sigtimedwait(&child, nullptr, &timeout);
   }
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  return first;
+  if (std::string text = endings.text(); !text.empty()) // what went wrong a rank has said itself, unless it was killed
+    fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, endings.anyKilled() ? "error: " : "", text.c_str());
+  return all ? endings.status() : 1;
 }
 
 } // namespace braid::run

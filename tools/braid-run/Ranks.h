@@ -7,8 +7,8 @@
 
 namespace braid::run {
 
-/// Forks `count` processes that run `body(rank)` and returns the first status that is not 0. When a rank fails, the others
-/// have `grace` seconds to say what they saw, then they are killed. A rank finds the others by its environment, as under
+/// Forks `count` processes that run `body(rank)` and returns the job's exit status (command/Endings.h). When a rank fails, the
+/// others have `grace` seconds to say what they saw, then they are killed; one line at the end says how all of them ended. A rank finds the others by its environment, as under
 /// any launcher.
 int runRanks(int count, double grace, const std::function<int(int)> &body);
 

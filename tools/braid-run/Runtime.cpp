@@ -19,6 +19,7 @@ std::string Runtime::load(const std::string &path) {
   find(create, "braid_comm_create");
   find(rank, "braid_comm_rank");
   find(destroy, "braid_comm_destroy");
+  find(abort, "braid_comm_abort");
   find(lastError, "braid_last_error");
   find(now, "braid_now");
   find(plan, "braid_op_plan");

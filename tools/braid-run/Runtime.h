@@ -15,6 +15,7 @@ struct Runtime {
   decltype(&braid_comm_create) create = nullptr;
   decltype(&braid_comm_rank) rank = nullptr;
   decltype(&braid_comm_destroy) destroy = nullptr;
+  decltype(&braid_comm_abort) abort = nullptr;
   decltype(&braid_last_error) lastError = nullptr;
   decltype(&braid_now) now = nullptr;
   decltype(&braid_op_plan) plan = nullptr;

@@ -324,11 +324,13 @@ static int runMain(int argc, char **argv) {
     mine.release = runtime.release;
     mine.copied = runtime.copied;
     mine.allocated = runtime.allocated;
+    bool lost = false; // the runtime, not this rank's own data, is what failed
     if (emulated())
       mine.beginStep = [&](int step, double &begin) -> std::string {
         int measured = std::max(0, step - leadIn);
         bool fine =
             runtime.step(comm, firstJob + uint64_t(measured / steps), uint64_t(measured % steps), &begin) == BRAID_OK;
+        lost = !fine;
         return fine ? "" : runtime.lastError();
       };
     Measurement measurement(runtime, comm, *program, measure);
@@ -339,8 +341,11 @@ static int runMain(int argc, char **argv) {
     std::string error = runSteps(*program, mine, rank, ranks);
     if (error.empty() && measure.wanted())
       error = measurement.finish();
-    if (!error.empty())
-      return rankFailure(error, rank, 1);
+    if (!error.empty()) {
+      int status = rankFailure(error, rank, lost ? 70 : 1);
+      runtime.abort(comm, error.c_str()); // the others hear why, not only that a connection has ended
+      return status;
+    }
     runtime.reset();
     return 0;
   };

@@ -248,7 +248,7 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
     return fail("--format, expected text, csv or json, got '" + format + "'");
   std::optional<cost::Engine> engine = cost::parseEngine(engineName);
   if (!engine)
-    return fail("--engine, expected nccl or braid, got '" + engineName + "'");
+    return fail(std::string("--engine, expected ") + cost::engineNames + ", got '" + engineName + "'");
   using cost::CollectiveKind;
   if (*engine == cost::Engine::Nccl &&
       (kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter))

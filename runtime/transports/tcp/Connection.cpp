@@ -180,6 +180,7 @@ void Connection::arrived() {
     return;
   }
   std::string reason(landing.data, landing.bytes);
+  died = int(frame.lane) - 1;
   pool.give(landing);
   end(Aborted, reason);
 }
@@ -247,7 +248,7 @@ void Connection::progress(bool read) {
     receive();
 }
 
-void Connection::abort(const std::string &reason) {
+void Connection::abort(const std::string &reason, int dead) {
   if (now != Open || mute)
     return;
   // Buffers of the operations may be freed now: what was begun goes on from a copy, what was not is dropped.
@@ -260,7 +261,7 @@ void Connection::abort(const std::string &reason) {
   else
     sent = 0;
   reasonToSend = reason.substr(0, longestReason);
-  queue(Frame::Abort, 0, reasonToSend.size(), reasonToSend.data(), reasonToSend.size());
+  queue(Frame::Abort, dead + 1, reasonToSend.size(), reasonToSend.data(), reasonToSend.size());
   send();
   mute = true;
 }

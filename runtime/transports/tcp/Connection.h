@@ -24,7 +24,8 @@ public:
 
   /// Sends and receives what can be done now; `read`: also looks for bytes when nobody has asked for any.
   void progress(bool read);
-  void abort(const std::string &why);
+  /// No more but these words goes out; `dead`: the rank whose death they tell of, -1: this one gives up.
+  void abort(const std::string &why, int dead = -1);
   void bye();
 
   enum State {
@@ -36,6 +37,7 @@ public:
   };
   State state() const { return now; }
   const std::string &reason() const { return why; }
+  int dead() const { return died; } ///< Aborted: the rank that the peer has lost; -1: it gave up by itself
   bool sending() const { return !out.empty() && now == Open; }
   bool drained() const; ///< everything sent has arrived at the peer's host, or never will
   void finishSending(); ///< no more goes out; the peer sees the end behind the last byte
@@ -81,6 +83,7 @@ private:
   size_t got = 0;
   bool inside = false; // a frame has begun and its bytes are not all there
   State now = Open;
+  int died = -1;
   std::string why;
 };
 

@@ -17,7 +17,7 @@ struct Frame {
   enum Kind : uint32_t {
     Data = 0x42520001,   ///< value: bytes that follow
     Credit = 0x42520002, ///< value: messages of the lane accepted since the beginning
-    Abort = 0x42520003,  ///< value: bytes of the reason that follow
+    Abort = 0x42520003,  ///< value: bytes of the reason that follow; lane: 1 + the rank that died, 0: none has
     Bye = 0x42520004     ///< the sender leaves in good order
   };
   uint32_t kind = Data;

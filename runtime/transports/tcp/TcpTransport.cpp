@@ -48,7 +48,7 @@ public:
 
   void leave() override;
   void giveUp(const std::string &why) override {
-    if (first.kind != Fault::Aborted)
+    if (first.kind == Fault::None || first.kind == Fault::System)
       first = {Fault::Aborted, me, why};
     leave();
   }
@@ -60,7 +60,8 @@ public:
 
 private:
   void progress(bool all);
-  void judge(int peer);
+  void judge();
+  std::string named(int peer) const { return "rank " + std::to_string(members[size_t(peer)]); }
 
   std::vector<int> members;
   int me;
@@ -72,28 +73,50 @@ private:
   bool gone = false;
 };
 
-void TcpTransport::judge(int peer) {
-  Connection &one = *peers[peer];
-  if (first || one.state() == Connection::Open || one.state() == Connection::Left)
-    return;
-  switch (one.state()) {
-  case Connection::Aborted:
-    first = {Fault::Aborted, peer, one.reason()};
-    break;
-  case Connection::Broken:
-    first = {Fault::System, peer, one.reason()};
-    break;
-  default:
-    first = {Fault::PeerDied, peer, one.reason()};
+/// What the peers have said goes before what their silence may mean: whoever loses a peer says so and may end at once, so
+/// that its own connection, which ends too, would be taken for the cause.
+void TcpTransport::judge() {
+  int lost = -1;
+  for (size_t peer = 0; peer != peers.size(); ++peer) {
+    if (!peers[peer])
+      continue;
+    Connection &one = *peers[peer];
+    int number = static_cast<int>(peer);
+    if (one.state() == Connection::Broken)
+      return (void)(first = {Fault::System, number, one.reason()});
+    if (one.state() == Connection::Lost && lost < 0)
+      lost = number;
+    if (one.state() != Connection::Aborted)
+      continue;
+    if (one.dead() < 0 || one.dead() >= int(peers.size()))
+      return (void)(first = {Fault::Aborted, number, one.reason()});
+    if (one.dead() == me)
+      return (void)(first = {Fault::System, number, "it has lost this rank: " + one.reason()});
+    std::string said = one.reason().find(", as rank ") == std::string::npos ? ", as " + named(number) + " says" : "";
+    return (void)(first = {Fault::PeerDied, one.dead(), one.reason() + said});
   }
+  if (lost < 0)
+    return;
+  first = {Fault::PeerDied, lost, peers[size_t(lost)]->reason()};
+  for (auto &peer : peers)
+    if (peer)
+      peer->abort(first.what, lost);
 }
 
 void TcpTransport::progress(bool all) {
-  for (size_t peer = 0; peer != peers.size(); ++peer)
-    if (peers[peer]) {
-      peers[peer]->progress(all);
-      judge(static_cast<int>(peer));
-    }
+  bool ended = false;
+  auto look = [&](bool read) {
+    for (auto &peer : peers)
+      if (peer) {
+        peer->progress(read);
+        ended = ended || (peer->state() != Connection::Open && peer->state() != Connection::Left);
+      }
+  };
+  look(all);
+  if (!ended || first)
+    return;
+  look(true); // what others have said meanwhile
+  judge();
 }
 
 void TcpTransport::idle(unsigned spins) {
@@ -131,13 +154,11 @@ void TcpTransport::leave() {
   // After a fault there is no good order to leave in; the caller's buffers may be gone, so nothing of them is sent.
   // An abort is passed on in its own words, whoever of us is heard first.
   std::string reason = first.what;
-  if (first.kind == Fault::PeerDied)
-    reason = "rank " + std::to_string(members[size_t(first.peer)]) + " died: " + reason;
-  if (first.kind != Fault::Aborted)
-    reason = "rank " + std::to_string(members[size_t(me)]) + " gave up: " + reason;
+  if (first.kind == Fault::System)
+    reason = named(me) + " gave up: " + reason;
   for (auto &peer : peers)
     if (peer && first)
-      peer->abort(reason);
+      peer->abort(reason, first.kind == Fault::PeerDied ? first.peer : -1);
     else if (peer)
       peer->bye();
   bool left = true, shut = false;

@@ -55,10 +55,9 @@ struct NcclSettings {
 /// Equal hosts in a row. A cluster whose hosts differ (fewer cards, another kind) lists several.
 struct HostGroup {
   int hosts = 0;
-  int devicesPerHost = 0;        ///< of the fullest host
-  int nicsPerHost = 0;           ///< of the fullest host
-  std::vector<HostGroup> groups; ///< hosts that differ, in order; empty: all are equal
-  Device device;                 ///< of all; where kinds differ, what each of them reaches
+  int devicesPerHost = 0;
+  int nicsPerHost = 0;
+  Device device;
 };
 
 /// Two devices of a host that are joined directly, by so many links of the intra class.

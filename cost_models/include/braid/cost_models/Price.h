@@ -15,6 +15,8 @@ using CollectiveKind = algorithms::Collective;
 
 /// Who will run the collectives. It decides which algorithms are candidates and how each is priced.
 enum class Engine { Braid, Nccl };
+constexpr const char *engineNames =
+    "nccl (NCCL) or braid (Braid's runtime), the engines that there are"; ///< for errors
 std::optional<Engine> parseEngine(const std::string &name);
 const char *name(Engine engine);
 

@@ -22,10 +22,8 @@ namespace mlir::braid {
 /// Options of `braid-default-pipeline`; every one but the cluster may be absent.
 struct DefaultPipelineOptions : public PassPipelineOptions<DefaultPipelineOptions> {
   Option<std::string> cluster{*this, "cluster", llvm::cl::desc("cluster file; without it the module's braid.cluster")};
-  Option<::braid::cost::Engine> engine{
-      *this, "engine", llvm::cl::desc("who will run the collectives"), llvm::cl::init(::braid::cost::Engine::Nccl),
-      llvm::cl::values(clEnumValN(::braid::cost::Engine::Nccl, "nccl", "NCCL"),
-                       clEnumValN(::braid::cost::Engine::Braid, "braid", "Braid's runtime"))};
+  Option<std::string> engine{*this, "engine", llvm::cl::desc("who will run the collectives: nccl or braid"),
+                             llvm::cl::init("nccl")};
   Option<::braid::cost::ObjectiveKind> objective{
       *this, "objective", llvm::cl::desc("what the plan minimises"),
       llvm::cl::init(::braid::cost::ObjectiveKind::Training),

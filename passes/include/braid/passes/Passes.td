@@ -15,11 +15,9 @@ class BraidClusterOptions {
   list<Option> options = [
     Option<"cluster", "cluster", "std::string", [{""}],
            "cluster file (YAML); without it the module's braid.cluster attribute names the file">,
-    Option<"engine", "engine", "::braid::cost::Engine", "::braid::cost::Engine::Nccl",
-           "who will run the collectives; decides which algorithms are candidates",
-           [{::llvm::cl::values(
-               clEnumValN(::braid::cost::Engine::Nccl, "nccl", "NCCL: ring and tree, each with LL, LL128 and Simple"),
-               clEnumValN(::braid::cost::Engine::Braid, "braid", "Braid's runtime: its own step programs"))}]>,
+    Option<"engine", "engine", "std::string", [{"nccl"}],
+           "who will run the collectives, which decides the candidates: nccl (ring and tree, each with LL, LL128 and "
+           "Simple) or braid (Braid's runtime: its own step programs)">,
     Option<"placement", "placement", "std::string", [{""}],
            "packed (rank i on device i, the default), or host:gpu,host:gpu,... with one entry per rank">,
   ];
