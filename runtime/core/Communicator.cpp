@@ -134,7 +134,10 @@ Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr
   std::optional<Clock::Outside> outside; // while the ranks meet, they do not hold virtual time up
   if (Clock *clock = carrier->clock())
     outside.emplace(*clock);
-  return create(exchange, jobRanks, name, settings, comm, family);
+  Outcome made = create(exchange, jobRanks, name, settings, comm, family);
+  if (!made) // if the process ends for that, those who wait for it here are told
+    family->failed(made.text);
+  return made;
 }
 
 void *Communicator::allocate(size_t bytes) {

@@ -44,7 +44,7 @@ public:
   std::atomic<uint64_t> begun{0}; ///< steps; 0: none is announced
   std::atomic<uint64_t> step{0};  ///< the number of this one
 
-  /// A member has failed. Those that are made from now on know it.
+  /// A member has failed, or could not be made. Those that are made from now on know it.
   void failed(const std::string &why);
   /// The process ends. In good order: all members tell their peers; else, if one has failed, those that were there then say why.
   void farewell(bool good);

@@ -206,9 +206,10 @@ def who_has_left_is_missed_at_once():
 def who_ends_after_a_failure_says_so_on_all_communicators():
     """A rank of a communicator of two ends since its peer died: on the communicator of all it is not taken for the cause."""
     for transport in ("shm", "tcp"):
-        status, job = run("-n", 4, "--on-failure=keep", "--", PYTHON, PROGRAM, "relatives", transport)
-        expect(status == 137, f"{status}\n{job.text()}")
-        judge(job, 4, 3, "status (3|5) .*rank 3 (of the job )?died", DEADLINE)
+        for phase in ("wait", "make"):
+            status, job = run("-n", 4, "--on-failure=keep", "--", PYTHON, PROGRAM, "relatives", transport, 3, phase)
+            expect(status == 137, f"{status}\n{job.text()}")
+            judge(job, 4, 3, "status (3|5) .*rank 3 (of the job )?died", DEADLINE)
 
 
 @check

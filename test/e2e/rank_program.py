@@ -9,8 +9,8 @@
   leaver    rank VICTIM leaves in good order (PHASE: destroy, exit), the others go on and print how their call failed
   vanish    on an emulated fabric (TEST_PROFILE) with clock PHASE, rank VICTIM ends: in good order but without destroying
             anything, or by SIGNAL. The others go on in a subset, then print how a call that wants the victim failed
-  relatives ranks 1 and 3 have a communicator of their own; 3 kills itself, 1 sees it there and ends; the others look when both are
-            gone, on that of all: prints how the calls failed
+  relatives ranks 1 and 3 have a communicator of their own, or (PHASE: make) are about to; 3 kills itself, 1 sees it there and
+            ends; the others look when both are gone, on that of all: prints how the calls failed
   lists     ranks 0 and 2 ask for a communicator of 0, 1, 2, the others for one of 0, 1, 3: prints how the call failed
   outsider  ranks 0 and 1 have a communicator of their own, 1 waits for 0, which does not come; 2 fails meanwhile
   abort     rank VICTIM fills its queue to the launcher and then gives up; the others print how their call failed
@@ -127,18 +127,18 @@ def vanish(transport, victim, clock, number):
     say(f"rank {comm.rank}: survivors' sum {add(again, 256)}")
 
 
-def relatives(transport):
+def relatives(transport, phase):
     comm = braid_rt.Runtime().comm(transport, DEADLINE)
     own = comm.all_reduce(1)
     gone = [own.run(os.getpid() if comm.rank == rank else 0) for rank in (1, 3)]
-    pair = comm.subset([1, 3]) if comm.rank in (1, 3) else None
+    pair = comm.subset([1, 3]) if comm.rank in (1, 3) and phase != "make" else None
     op = comm.all_reduce(64)
     op.run(1)
     if comm.rank == 3:
         say(f"victim at {time.time():.6f}")
         os.kill(os.getpid(), signal.SIGKILL)
     if comm.rank == 1:
-        failed(1, lambda: add(pair))
+        failed(1, lambda: add(pair or comm.subset([1, 3])))
     while any(os.path.exists(f"/proc/{pid}") for pid in gone):
         time.sleep(0.001)
     failed(comm.rank, lambda: op.run(1))
@@ -255,9 +255,11 @@ def shrink(transport):
 if __name__ == "__main__":
     what, transport, victim, phase, number = (sys.argv[1:] + [None] * 5)[:5]
     transport = None if transport in (None, "auto") else transport
-    alone = {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider, "relatives": relatives, "lists": lists}
+    alone = {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider, "lists": lists}
     if what in alone:
         alone[what](transport)
+    elif what == "relatives":
+        relatives(transport, phase)
     elif what == "vanish":
         vanish(transport, int(victim), phase, getattr(signal, number) if number else 0)
     elif what in ("cramped", "leaver"):

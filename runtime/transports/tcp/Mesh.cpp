@@ -38,7 +38,7 @@ Outcome callLower(const TransportContext &context, const std::vector<Place> &pla
       return {timeout   ? BRAID_TIMEOUT
               : refused ? BRAID_SYSTEM
                         : BRAID_PEER_DIED,
-              rankName(context, peer) + ": " + done.text};
+              rankName(context, peer) + (timeout || refused ? ": " : " died: ") + done.text};
     }
   }
   return {};
