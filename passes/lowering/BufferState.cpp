@@ -8,18 +8,34 @@ bool BufferObjects::mayBe(const BufferObjects &other) const {
     return false;
   if (begin()->isUnknown() || other.begin()->isUnknown()) // no name is the smallest
     return true;
-  return llvm::any_of(*this, [&](const BufferObject &object) { return other.count(object); });
+  return llvm::any_of(*this, [&](const BufferObject &object) { return other.contains(object); });
 }
 
 bool BufferObjects::add(const BufferObjects &other) {
   size_t before = size();
-  insert(other.begin(), other.end());
+  for (const BufferObject &object : other)
+    if (auto place = llvm::lower_bound(sorted, object); place == sorted.end() || !(*place == object))
+      sorted.insert(place, object);
+  return size() != before;
+}
+
+bool BufferObjects::remove(const BufferObject &object) {
+  auto place = llvm::lower_bound(sorted, object);
+  if (place == sorted.end() || !(*place == object))
+    return false;
+  sorted.erase(place);
+  return true;
+}
+
+bool BufferObjects::keepOnly(const BufferObjects &other) {
+  size_t before = size();
+  llvm::erase_if(sorted, [&](const BufferObject &object) { return !other.contains(object); });
   return size() != before;
 }
 
 void BufferObjects::age(const void *name) {
-  if (erase({name, false}))
-    insert({name, true});
+  if (remove({name, false}))
+    add(BufferObject{name, true});
 }
 
 void Flight::add(const Buffer &buffer, SmallVectorImpl<Buffer> &to) {
@@ -33,7 +49,7 @@ void Flight::age(const void *name) {
   for (SmallVectorImpl<Buffer> *buffers : {&read, &written})
     for (Buffer &buffer : *buffers)
       buffer.objects.age(name);
-  certain.erase({name, false}); // one of several from now on
+  certain.remove({name, false}); // one of several from now on
 }
 
 static bool joinAll(SmallVectorImpl<Buffer> &known, ArrayRef<Buffer> other) {
@@ -58,11 +74,7 @@ bool Flight::join(const Flight &other) {
   bool changed = launches.size() != before;
   changed |= joinAll(read, other.read);
   changed |= joinAll(written, other.written);
-  for (auto object = certain.begin(); object != certain.end();) {
-    bool stays = other.certain.count(*object);
-    changed |= !stays;
-    object = stays ? std::next(object) : certain.erase(object);
-  }
+  changed |= certain.keepOnly(other.certain);
   changed |= everywhere && !other.everywhere;
   everywhere &= other.everywhere;
   return changed;
@@ -92,14 +104,18 @@ void BufferState::allocate(Value buffer, const void *name) {
     held.objects.age(name);
   for (auto &[token, flight] : flights)
     flight.age(name);
-  set(buffer, {BufferObject{name, false}});
+  set(buffer, BufferObject{name, false});
+}
+
+static std::pair<const void *, const void *> ordered(const void *one, const void *other) {
+  return std::minmax(one, other);
 }
 
 bool BufferState::areApart(const Buffer &one, const Buffer &other) const {
   if (!one.objects.mayBe(other.objects))
     return true;
   return one.identity && other.identity && one.identity != other.identity &&
-         different.count(std::minmax(one.identity, other.identity));
+         std::binary_search(different.begin(), different.end(), ordered(one.identity, other.identity));
 }
 
 bool BufferState::mayBe(const Buffer &buffer, ArrayRef<Buffer> inFlight) const {
@@ -108,8 +124,8 @@ bool BufferState::mayBe(const Buffer &buffer, ArrayRef<Buffer> inFlight) const {
 
 void BufferState::pass(ArrayRef<std::pair<Value, Value>> pairs) {
   SmallVector<std::pair<const void *, Buffer>> next;
-  std::map<const void *, const void *> renamed; // identities
-  std::set<const void *> taken;
+  llvm::SmallDenseMap<const void *, const void *> renamed; // identities
+  llvm::SmallPtrSet<const void *, 8> taken;
   for (auto [from, to] : pairs) {
     const void *own = to.getAsOpaquePointer();
     next.push_back({own, of(from)});
@@ -117,33 +133,46 @@ void BufferState::pass(ArrayRef<std::pair<Value, Value>> pairs) {
       renamed.insert({next.back().second.identity, own});
     taken.insert(own);
   }
-  std::set<std::pair<const void *, const void *>> apart;
+  std::vector<std::pair<const void *, const void *>> apart;
   for (const auto &pair : different) // of what stays
-    if (!taken.count(pair.first) && !taken.count(pair.second))
-      apart.insert(pair);
+    if (!taken.contains(pair.first) && !taken.contains(pair.second))
+      apart.push_back(pair);
   for (size_t index = 0; index < next.size(); ++index) {
     auto &[own, buffer] = next[index];
     for (size_t other = 0; other < index; ++other)
       if (areApart(buffer, next[other].second))
-        apart.insert(std::minmax(own, next[other].first));
+        apart.push_back(ordered(own, next[other].first));
     for (const void *stays : passed)
-      if (auto known = buffers.find(stays); known != buffers.end() && !taken.count(stays))
+      if (auto known = buffers.find(stays); known != buffers.end() && !taken.contains(stays))
         if (areApart(buffer, known->second))
-          apart.insert(std::minmax(own, stays));
+          apart.push_back(ordered(own, stays));
   }
+  llvm::sort(apart);
   for (auto &[token, flight] : flights)
     for (SmallVectorImpl<Buffer> *all : {&flight.read, &flight.written})
       for (Buffer &each : *all) {
         auto to = renamed.find(each.identity);
         if (to != renamed.end())
           each.identity = to->second;
-        else if (taken.count(each.identity))
+        else if (taken.contains(each.identity))
           each.identity = nullptr;
       }
   for (auto &[own, buffer] : next)
     buffers[own] = {std::move(buffer.objects), own};
   passed.insert(taken.begin(), taken.end());
   different = std::move(apart);
+}
+
+void BufferState::leave(const BufferState &outside, ValueRange handedOn) {
+  llvm::SmallDenseSet<const void *> kept;
+  for (Value value : handedOn)
+    kept.insert(value.getAsOpaquePointer());
+  auto isGone = [&](const void *value) { return !outside.buffers.contains(value) && !kept.contains(value); };
+  for (auto next = buffers.begin(); next != buffers.end();)
+    if (auto buffer = next++; isGone(buffer->first))
+      buffers.erase(buffer);
+  passed.remove_if(isGone);
+  llvm::erase_if(different, [&](const auto &pair) { return isGone(pair.first) || isGone(pair.second); });
 }
 
 bool BufferState::join(const BufferState &other) {
@@ -157,11 +186,11 @@ bool BufferState::join(const BufferState &other) {
     }
   }
   passed.insert(other.passed.begin(), other.passed.end());
-  for (auto pair = different.begin(); pair != different.end();) {
-    bool stays = other.different.count(*pair);
-    changed |= !stays;
-    pair = stays ? std::next(pair) : different.erase(pair);
-  }
+  std::vector<std::pair<const void *, const void *>> both;
+  std::set_intersection(different.begin(), different.end(), other.different.begin(), other.different.end(),
+                        std::back_inserter(both));
+  changed |= both.size() != different.size();
+  different = std::move(both);
   for (auto &[token, flight] : flights)
     if (flight.everywhere && !other.flights.contains(token)) {
       flight.everywhere = false;

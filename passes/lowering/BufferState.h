@@ -21,8 +21,6 @@
 #include "braid/dialect/BraidOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include <map>
-#include <set>
 
 namespace mlir::braid {
 
@@ -36,14 +34,28 @@ struct BufferObject {
   bool operator==(const BufferObject &other) const { return name == other.name && older == other.older; }
 };
 
-class BufferObjects : public std::set<BufferObject> {
+/// In order: states are copied wherever paths part, so what is in them is flat.
+class BufferObjects {
 public:
-  using std::set<BufferObject>::set;
-  static BufferObjects unknown() { return {BufferObject()}; }
+  BufferObjects() = default;
+  BufferObjects(BufferObject only) : sorted{only} {}
+  static BufferObjects unknown() { return BufferObject(); }
+
+  auto begin() const { return sorted.begin(); }
+  auto end() const { return sorted.end(); }
+  bool empty() const { return sorted.empty(); }
+  size_t size() const { return sorted.size(); }
+  bool contains(const BufferObject &object) const { return llvm::binary_search(sorted, object); }
   bool mayBe(const BufferObjects &other) const;
+  /// Whether this has changed, as below.
   bool add(const BufferObjects &other);
+  bool remove(const BufferObject &object);
+  bool keepOnly(const BufferObjects &other);
   /// What was the newest of this allocation is an older one.
   void age(const void *name);
+
+private:
+  SmallVector<BufferObject, 2> sorted;
 };
 
 /// What is known of one buffer.
@@ -63,7 +75,7 @@ struct Flight {
   void writes(const Buffer &buffer) { add(buffer, written); }
   /// Whether it is one buffer, and that one is in flight.
   bool mustHold(const BufferObjects &buffer) const {
-    return everywhere && buffer.size() == 1 && certain.count(*buffer.begin());
+    return everywhere && buffer.size() == 1 && certain.contains(*buffer.begin());
   }
   void age(const void *name);
   bool join(const Flight &other);
@@ -74,8 +86,8 @@ private:
 
 /// Tokens are linear: each is passed on or finished once, so what is in flight belongs to the value that holds its token.
 struct BufferState {
-  std::map<const void *, Buffer> buffers; ///< by value
-  llvm::MapVector<Value, Flight> flights; ///< by token
+  llvm::DenseMap<const void *, Buffer> buffers; ///< by value
+  llvm::MapVector<Value, Flight> flights;       ///< by token
 
   bool knows(Value value) const { return buffers.count(value.getAsOpaquePointer()); }
   /// Of a buffer; any memory if nothing is known of it.
@@ -87,14 +99,17 @@ struct BufferState {
   void pass(ArrayRef<std::pair<Value, Value>> pairs);
   /// Whether the buffer may be one of those in flight.
   bool mayBe(const Buffer &buffer, ArrayRef<Buffer> inFlight) const;
+  /// Control leaves a region, or goes round in it: what it defined is out of sight, but for `handedOn`. `outside` is a state of when it
+  /// was entered. Without this a state would grow with the program, and a loop's with each trip.
+  void leave(const BufferState &outside, ValueRange handedOn);
   /// Where two paths meet. Whether this state has changed.
   bool join(const BufferState &other);
 
 private:
   bool areApart(const Buffer &one, const Buffer &other) const;
 
-  std::set<const void *> passed;                             ///< identities that came by passing on
-  std::set<std::pair<const void *, const void *>> different; ///< pairs of them, the smaller one first
+  llvm::SmallPtrSet<const void *, 16> passed;                   ///< identities that came by passing on
+  std::vector<std::pair<const void *, const void *>> different; ///< pairs of them, the smaller one first, in order
 };
 
 } // namespace mlir::braid

@@ -144,8 +144,10 @@ Value contiguous(OpBuilder &builder, Location loc, Value value);
 /// The destination of one result: a new tensor, or the init that the operation names.
 FailureOr<Value> Converter::destination(unsigned index) {
   CollectiveKind kind = collective.getCollectiveKind();
-  if (kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather)
-    return contiguous(builder, collective.getLoc(), operands[sentCount() + index]);
+  if (kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather) {
+    Value init = operands[sentCount() + index];
+    return carried == Carried::Nothing ? contiguous(builder, collective.getLoc(), init) : own(init, /*inPlace=*/false);
+  }
   auto type = cast<RankedTensorType>(collective.getCommResults()[index].getType());
   auto dimOf = [&](StringRef name) {
     auto dims = collective->getAttrOfType<DenseI64ArrayAttr>(name);

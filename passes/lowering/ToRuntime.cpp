@@ -20,13 +20,14 @@
 #include "analysis/ModuleFacts.h"
 #include "analysis/ModuleRanks.h"
 #include "braid/passes/Passes.h"
+#include "lowering/InOnePiece.h"
 #include "lowering/RuntimeCalls.h"
 #include "lowering/Site.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::braid {
@@ -97,8 +98,6 @@ void Lowering::findBuffers() {
 
 FailureOr<Value> Lowering::address(OpBuilder &builder, LaunchOp launch, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  if (!type.getLayout().isIdentity() && !memref::isStaticShapeAndContiguousRowMajor(type))
-    return launch.emitOpError("buffer, expected one that is known to be contiguous, got ") << type;
   Location loc = launch.getLoc();
   Value base = calls.toWord(builder, loc, memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer));
   if (type.getLayout().isIdentity())
@@ -272,6 +271,9 @@ struct ToRuntime : public impl::BraidToRuntimeBase<ToRuntime> {
       if (isa<LaunchOp, FinishOp, RankOp, ComputeOp, cf::AssertOp, CollectiveOpInterface, StartOp>(op))
         work.push_back(op);
     });
+    for (Operation *op : work)
+      if (auto launch = dyn_cast<LaunchOp>(op); launch && failed(putInOnePiece(launch)))
+        return signalPassFailure();
     Lowering lowering(getOperation());
     lowering.findBuffers();
     lowering.lowerTokens();

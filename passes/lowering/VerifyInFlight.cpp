@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <map>
 
 namespace mlir::braid {
 
@@ -37,7 +38,7 @@ public:
     followed.insert(function);
     for (Value argument : function.getArguments())
       if (isBuffer(argument))
-        state.set(argument, {BufferObject{outside ? outside : argument.getAsOpaquePointer()}});
+        state.set(argument, BufferObject{outside ? outside : argument.getAsOpaquePointer()});
     region(function.getFunctionBody(), std::move(state), [&](Operation *end, BufferState &after) {
       for (auto &[token, flight] : after.flights)
         findings.add(end, flight, "collective in flight, expected it to be finished before the function ends");
@@ -48,10 +49,33 @@ public:
   llvm::DenseSet<Operation *> followed;
 
 private:
+  /// What is known of a loop, a branch or a call on one path of calls. It stays when the loop around it goes round again, and is
+  /// followed again only where more can happen than before: else loops in loops would take trips to the power of their depth.
+  struct Learned {
+    llvm::MapVector<Region *, BufferState> at; ///< where a region begins
+    std::optional<BufferState> after;          ///< where the operation ends; none: it doesn't
+
+    /// Whether the region has to be followed, again.
+    bool enter(Region *region, BufferState state) {
+      auto known = at.find(region);
+      if (known != at.end())
+        return known->second.join(state);
+      at.insert({region, std::move(state)});
+      return true;
+    }
+    void leave(BufferState state) {
+      if (after)
+        after->join(state);
+      else
+        after = std::move(state);
+    }
+  };
+
   using AtEnd = llvm::function_ref<void(Operation *terminator, BufferState &state)>;
 
   /// Follows all blocks; `atEnd` gets each terminator that leaves the region, perhaps several times.
   void region(Region &region, BufferState entry, AtEnd atEnd) {
+    loops += !region.hasOneBlock();
     llvm::MapVector<Block *, BufferState> at;
     at.insert({&region.front(), std::move(entry)});
     SmallVector<Block *> work = {&region.front()};
@@ -85,6 +109,7 @@ private:
           work.push_back(next);
       }
     }
+    loops -= !region.hasOneBlock();
   }
 
   /// Values that become arguments or results: at once, since they may trade places.
@@ -174,7 +199,8 @@ private:
   }
 
   void call(Operation *op, FunctionOpInterface callee, BufferState &state) {
-    if (++calls > mostCalls)
+    Learned &known = learned[{op, findings.path}];
+    if (known.at.empty() && ++calls > mostCalls)
       return findings.add(op, "calls, expected at most " + Twine(mostCalls) +
                                   " on all paths together, got more: inline functions that communicate");
     for (Value operand : op->getOperands())
@@ -187,33 +213,40 @@ private:
     findings.path = named(op);
     stack.push_back(callee);
     followed.insert(callee);
-    llvm::SmallDenseSet<Value> ours;
-    for (auto &[token, flight] : state.flights)
-      ours.insert(token);
     BufferState entry = state;
     pass(op, given, entry);
-    std::optional<BufferState> after;
-    region(callee.getFunctionBody(), std::move(entry), [&](Operation *end, BufferState &left) {
-      BufferState back = left;
-      back.flights.remove_if([&](auto &each) {
-        if (ours.contains(each.first))
-          return false;
-        findings.add(end, each.second, "collective in flight, expected it to be finished before the function ends");
-        return true;
+    Region &body = callee.getFunctionBody();
+    if (known.enter(&body, std::move(entry))) {
+      llvm::SmallDenseSet<Value> ours;
+      for (auto &[token, flight] : known.at[&body].flights)
+        ours.insert(token);
+      region(body, known.at[&body], [&](Operation *end, BufferState &left) {
+        BufferState back = left;
+        back.flights.remove_if([&](auto &each) {
+          if (ours.contains(each.first))
+            return false;
+          findings.add(end, each.second, "collective in flight, expected it to be finished before the function ends");
+          return true;
+        });
+        SmallVector<std::pair<Value, Value>> returned;
+        for (auto [operand, result] : llvm::zip(end->getOperands(), op->getResults()))
+          returned.push_back({operand, result});
+        pass(end, returned, back);
+        back.leave(state, op->getResults());
+        known.leave(std::move(back));
       });
-      SmallVector<std::pair<Value, Value>> returned;
-      for (auto [operand, result] : llvm::zip(end->getOperands(), op->getResults()))
-        returned.push_back({operand, result});
-      pass(end, returned, back);
-      if (after)
-        after->join(back);
-      else
-        after = std::move(back);
-    });
+    }
     stack.pop_back();
     findings.path = before;
-    if (after)
-      state = std::move(*after);
+    resume(op, known, state);
+  }
+
+  /// Goes on behind a loop, a branch or a call.
+  void resume(Operation *op, Learned &known, BufferState &state) {
+    if (known.after)
+      state = *known.after;
+    if (loops == 0) // nobody comes back
+      learned.erase({op, findings.path});
   }
 
   /// What the buffers are that an operation gives. A tensor is followed if it stands for a buffer (to_tensor).
@@ -233,7 +266,7 @@ private:
       if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
         const void *name = outside ? outside : global.getNameAttr().getAttr().getAsOpaquePointer();
         globals.insert(name);
-        state.set(result, {BufferObject{name}});
+        state.set(result, BufferObject{name});
         continue;
       }
       BufferObjects either; // of the buffers that it is made from
@@ -279,28 +312,19 @@ private:
   }
 
   void regions(RegionBranchOpInterface op, BufferState &state) {
-    llvm::MapVector<Region *, BufferState> at;
-    std::optional<BufferState> after;
+    Learned &known = learned[{op, findings.path}];
+    loops += op.hasLoop();
     SmallVector<Region *> work;
     auto enter = [&](Operation *from, BufferState passed, RegionSuccessor to, OperandRange operands) {
       SmallVector<std::pair<Value, Value>> pairs;
       for (auto [operand, input] : llvm::zip(operands, to.getSuccessorInputs()))
         pairs.push_back({operand, input});
       pass(from, pairs, passed);
-      if (to.isParent()) {
-        if (after)
-          after->join(passed);
-        else
-          after = std::move(passed);
-        return;
-      }
-      Region *region = to.getSuccessor();
-      auto known = at.find(region);
-      bool changed = known == at.end() || known->second.join(passed);
-      if (known == at.end())
-        at.insert({region, std::move(passed)});
-      if (changed && !llvm::is_contained(work, region))
-        work.push_back(region);
+      passed.leave(state, to.getSuccessorInputs());
+      if (to.isParent())
+        known.leave(std::move(passed));
+      else if (known.enter(to.getSuccessor(), std::move(passed)) && !llvm::is_contained(work, to.getSuccessor()))
+        work.push_back(to.getSuccessor());
     };
     SmallVector<RegionSuccessor> first;
     op.getSuccessorRegions(RegionBranchPoint::parent(), first);
@@ -310,7 +334,7 @@ private:
       Region *next = work.pop_back_val();
       if (next->empty())
         continue;
-      region(*next, at.find(next)->second, [&](Operation *end, BufferState &left) {
+      region(*next, known.at.find(next)->second, [&](Operation *end, BufferState &left) {
         auto terminator = dyn_cast<RegionBranchTerminatorOpInterface>(end);
         if (!terminator)
           return;
@@ -322,8 +346,8 @@ private:
           enter(end, left, successor, terminator.getSuccessorOperands(successor));
       });
     }
-    if (after)
-      state = std::move(*after);
+    loops -= op.hasLoop();
+    resume(op, known, state);
     for (Value result : op->getResults())
       if (isBuffer(result) && !state.knows(result))
         state.set(result, BufferObjects::unknown());
@@ -472,6 +496,8 @@ private:
 
   Findings &findings;
   SymbolTableCollection symbols;
+  std::map<std::pair<Operation *, const void *>, Learned> learned; ///< by operation and path of calls
+  int loops = 0;                                                   ///< around what is followed now
   SmallVector<FunctionOpInterface> stack; ///< the function that is followed, and the calls that led to it
   int calls = 0;
   std::map<std::pair<const void *, Operation *>, std::unique_ptr<char>> names;

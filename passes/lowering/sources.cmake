@@ -2,6 +2,7 @@ set(BRAID_LOWERING_SOURCES
   lowering/BufferState.cpp
   lowering/CarriedTokens.cpp
   lowering/ExpandCopies.cpp
+  lowering/InOnePiece.cpp
   lowering/MarkCompute.cpp
   lowering/PrepareCompute.cpp
   lowering/RuntimeCalls.cpp

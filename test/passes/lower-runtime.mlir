@@ -72,10 +72,53 @@ func.func @paths(%a: memref<4xf32>, %c: i1) -> index {
 
 // -----
 
-func.func @not_contiguous(%a: memref<4xf32, strided<[2]>>) {
-  // expected-error @+1 {{buffer, expected one that is known to be contiguous, got 'memref<4xf32, strided<[2]>>'}}
+// A buffer with gaps is copied to one piece, and back where the collective has written; dynamic sizes are those of the buffer.
+// CHECK-LABEL: func.func @gaps(%arg0: memref<?xf32, strided<[2]>>, %arg1: memref<4xf32, strided<[2]>>, %arg2: i1)
+// CHECK: memref.copy %arg0, %[[SENT:.*]] : memref<?xf32, strided<[2]>> to memref<?xf32>
+// CHECK: memref.copy %arg1, %[[GOT:.*]] : memref<4xf32, strided<[2]>> to memref<4xf32>
+// CHECK: call @braid_module_launch
+// CHECK: scf.if
+// CHECK: func.call @braid_module_finish
+// CHECK-NEXT: memref.copy %[[GOT]], %arg1
+// CHECK: llvm.call @braid_module_free
+// CHECK: llvm.call @braid_module_free
+// CHECK: else
+// CHECK: func.call @braid_module_finish
+// CHECK-NEXT: memref.copy %[[GOT]], %arg1
+// CHECK: llvm.call @braid_module_free
+// CHECK: llvm.call @braid_module_free
+func.func @gaps(%a: memref<?xf32, strided<[2]>>, %b: memref<4xf32, strided<[2]>>, %c: i1) {
+  %t = braid.launch all_reduce ins(%a : memref<?xf32, strided<[2]>>) outs(%b : memref<4xf32, strided<[2]>>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>}
+  scf.if %c {
+    braid.finish %t ins(%a : memref<?xf32, strided<[2]>>) outs(%b : memref<4xf32, strided<[2]>>)
+  } else {
+    braid.finish %t ins(%a : memref<?xf32, strided<[2]>>) outs(%b : memref<4xf32, strided<[2]>>)
+  }
+  return
+}
+
+// -----
+
+// A layout that a loop or a branch has made unknown is looked through.
+// CHECK-LABEL: func.func @cast(
+// CHECK-NOT: memref.copy
+// CHECK: call @braid_module_launch
+func.func @cast(%a: memref<4xf32>) {
+  %x = memref.cast %a : memref<4xf32> to memref<4xf32, strided<[?], offset: ?>>
+  %t = braid.launch broadcast outs(%x : memref<4xf32, strided<[?], offset: ?>>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%x : memref<4xf32, strided<[?], offset: ?>>)
+  return
+}
+
+// -----
+
+func.func @goes_round(%a: memref<4xf32, strided<[2]>>, %n: index) {
+  // expected-error @+1 {{buffer, expected one that is known to be contiguous, got 'memref<4xf32, strided<[2]>>': start the collective on a copy (bufferization.alloc_tensor), or wait for it before}}
   %t = braid.launch broadcast outs(%a : memref<4xf32, strided<[2]>>) {groups = #braid.groups<[]>, root = 0 : i64}
-  braid.finish %t outs(%a : memref<4xf32, strided<[2]>>)
+  %u = scf.for %i = %n to %n step %n iter_args(%s = %t) -> (!braid.token) {
+    scf.yield %s : !braid.token
+  }
+  braid.finish %u outs(%a : memref<4xf32, strided<[2]>>)
   return
 }
 

@@ -36,6 +36,10 @@ class Collective:
     def __init__(self, text, compute, count=1):
         self.text, self.compute, self.count = text, compute, count
 
+    def results(self, operands):
+        """Of operands of all ranks, each result of all ranks."""
+        return [self.compute(operand) for operand in operands]
+
 
 def group_of(rank, groups):
     return next(row for row in GROUPS[groups] if rank in row)
@@ -108,6 +112,7 @@ class Scope:
 
 class Program:
     """One random module: `text`, and `compute(argument of each rank, select)` -> results of each rank."""
+    ranks, groups = RANKS, GROUPS
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -116,7 +121,7 @@ class Program:
         for number in range(self.rng.randrange(3)):
             self.function(f"part{number}", self.rng.choice(["private ", ""]))
         self.main()
-        self.text = "\n".join([f"{name} = #braid.groups<{rows}>" for name, rows in GROUPS.items()] + self.functions) + "\n"
+        self.text = "\n".join([f"{name} = #braid.groups<{rows}>" for name, rows in self.groups.items()] + self.functions) + "\n"
 
     def fresh(self, prefix="v"):
         self.names += 1
@@ -162,16 +167,21 @@ class Program:
         env = {"%a": [a.copy() for a in arguments], "select": select}
         with np.errstate(over="ignore"):
             self.scope.run(env)
-        return [[env[name][rank] for name, _ in self.results] for rank in range(RANKS)]
+        return [[env[name][rank] for name, _ in self.results] for rank in range(self.ranks)]
 
     # --- statements
 
-    def statements(self, scope, size):
+    def kinds(self, scope):
+        """The statements to draw from."""
         kinds = [self.elementwise] * 4 + [self.slice] * 2 + [self.collective] + [self.start] * 4 + [self.wait] * 2
         if scope.depth < 3:
             kinds += [self.loop] * 2 + [self.branch] * 2 + [self.while_loop]
         if self.callables:
             kinds += [self.call]
+        return kinds
+
+    def statements(self, scope, size):
+        kinds = self.kinds(scope)
         for _ in range(self.rng.randrange(1, size + 1)):
             self.rng.choice(kinds)(scope)
 
@@ -193,7 +203,7 @@ class Program:
                 number, c = rng.randrange(-9, 9), self.fresh("c")
                 scope.say(f"{c} = arith.constant {number} : i32")
                 scope.say(f"{r} = linalg.fill ins({c} : i32) outs({into} : {t}) -> {t}",
-                          lambda env: env.update({r: [np.full(shape, number, np.int32)] * RANKS}))
+                          lambda env: env.update({r: [np.full(shape, number, np.int32)] * self.ranks}))
             else:
                 scope.say(f"{r} = linalg.{name} ins({a}, {b} : {t}, {t}) outs({into} : {t}) -> {t}",
                           lambda env: env.update({r: [compute(x, y) for x, y in zip(env[a], env[b])]}))
@@ -239,8 +249,7 @@ class Program:
         names = [r] if len(results) == 1 else [f"{r}#{i}" for i in range(len(results))]
 
         def step(env):
-            for name, (operand, _) in zip(names, operands):
-                env[name] = collective.compute(env[operand])
+            env.update(zip(names, collective.results([env[operand] for operand, _ in operands])))
         scope.say(f"{r}{':%d' % len(results) if len(results) > 1 else ''} = {text}", step)
         scope.tensors += list(zip(names, results))
 
@@ -262,7 +271,7 @@ class Program:
         scope.say(f"  braid.yield {yielded} : {', '.join(map(text_of, results))}")
 
         def step(env):
-            env[token] = [collective.compute(env[operand]) for operand, _ in operands]
+            env[token] = collective.results([env[operand] for operand, _ in operands])
         scope.say("}", step)
         scope.tokens.append(Token(token, collective, operands, results))
         return scope.tokens[-1]
