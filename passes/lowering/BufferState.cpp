@@ -84,6 +84,10 @@ bool Flight::join(const Flight &other) {
 // State
 //===------------------------------------------------------------------------------------------------------------===//
 
+static std::pair<const void *, const void *> ordered(const void *one, const void *other) {
+  return std::minmax(one, other);
+}
+
 Buffer BufferState::of(Value buffer) const {
   auto found = buffers.find(buffer.getAsOpaquePointer());
   return found == buffers.end() ? Buffer() : found->second;
@@ -92,11 +96,27 @@ Buffer BufferState::of(Value buffer) const {
 void BufferState::set(Value buffer, BufferObjects what, const void *identity) {
   const void *own = buffer.getAsOpaquePointer();
   buffers[own] = {std::move(what), identity ? identity : own};
+  if (passed.erase(own))
+    llvm::erase_if(different, [&](const auto &pair) { return pair.first == own || pair.second == own; });
   for (auto &[token, flight] : flights) // its identity was another buffer's, in the trip before
     for (SmallVectorImpl<Buffer> *all : {&flight.read, &flight.written})
       for (Buffer &each : *all)
         if (each.identity == own)
           each.identity = nullptr;
+}
+
+void BufferState::setEither(Value buffer, ArrayRef<Buffer> sources) {
+  const void *own = buffer.getAsOpaquePointer();
+  BufferObjects objects;
+  for (const Buffer &source : sources)
+    objects.add(source.objects);
+  set(buffer, std::move(objects));
+  for (const void *stays : passed)
+    if (auto known = buffers.find(stays); known != buffers.end())
+      if (llvm::all_of(sources, [&](const Buffer &source) { return areApart(source, known->second); }))
+        different.push_back(ordered(own, stays));
+  llvm::sort(different);
+  passed.insert(own);
 }
 
 void BufferState::allocate(Value buffer, const void *name) {
@@ -105,10 +125,6 @@ void BufferState::allocate(Value buffer, const void *name) {
   for (auto &[token, flight] : flights)
     flight.age(name);
   set(buffer, BufferObject{name, false});
-}
-
-static std::pair<const void *, const void *> ordered(const void *one, const void *other) {
-  return std::minmax(one, other);
 }
 
 bool BufferState::areApart(const Buffer &one, const Buffer &other) const {

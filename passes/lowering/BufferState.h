@@ -94,6 +94,8 @@ struct BufferState {
   Buffer of(Value buffer) const;
   /// A buffer that is made here, so it was none before. `identity`: of what it is a view of; null: it is its own.
   void set(Value buffer, BufferObjects what, const void *identity = nullptr);
+  /// One of several buffers (arith.select): apart from what all of them are apart from.
+  void setEither(Value buffer, ArrayRef<Buffer> sources);
   void allocate(Value buffer, const void *name);
   /// Values become others at once, since they may trade places: `from` becomes `to`.
   void pass(ArrayRef<std::pair<Value, Value>> pairs);

@@ -269,17 +269,15 @@ private:
         state.set(result, BufferObject{name});
         continue;
       }
-      BufferObjects either; // of the buffers that it is made from
-      std::optional<const void *> identity;
+      SmallVector<Buffer> sources; // the buffers that it is made from
       for (Value operand : op->getOperands())
         if (isFree && (isBuffer(operand) || state.knows(operand)))
-          if (!isa<memref::DistinctObjectsOp>(op) || op->getOperand(index) == operand) {
-            Buffer source = state.of(operand);
-            either.add(source.objects);
-            identity = !identity || *identity == source.identity ? source.identity : nullptr;
-          }
-      if (!either.empty())
-        state.set(result, std::move(either), *identity);
+          if (!isa<memref::DistinctObjectsOp>(op) || op->getOperand(index) == operand)
+            sources.push_back(state.of(operand));
+      if (sources.size() == 1)
+        state.set(result, sources.front().objects, sources.front().identity);
+      else if (!sources.empty())
+        state.setEither(result, sources);
       else if (isBuffer(result))
         state.set(result, BufferObjects::unknown());
     }

@@ -525,3 +525,30 @@ func.func @bare_pointer(%a: memref<4xf32>, %v: f32) {
   braid.finish %t outs(%a : memref<4xf32>)
   return
 }
+
+// -----
+
+// One of several buffers is apart from what all of them are apart from: a loop hands on %x and %y, which are never one.
+func.func @ok_either(%a: memref<4xf32>, %b: memref<4xf32>, %c: memref<4xf32>, %v: f32, %i: index, %p: i1) {
+  %l:2 = scf.for %n = %i to %i step %i iter_args(%s = %a, %t = %b) -> (memref<4xf32>, memref<4xf32>) {
+    scf.yield %t, %s : memref<4xf32>, memref<4xf32>
+  }
+  %t = braid.launch broadcast outs(%l#0 : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
+  %z = arith.select %p, %l#1, %c : memref<4xf32>
+  memref.store %v, %z[%i] : memref<4xf32>
+  braid.finish %t outs(%l#0 : memref<4xf32>)
+  return
+}
+func.func @either(%a: memref<4xf32>, %b: memref<4xf32>, %c: memref<4xf32>, %v: f32, %i: index, %p: i1) {
+  %l:2 = scf.for %n = %i to %i step %i iter_args(%s = %a, %t = %b) -> (memref<4xf32>, memref<4xf32>) {
+    scf.yield %t, %s : memref<4xf32>, memref<4xf32>
+  }
+  // expected-note @+1 {{the collective was launched here}}
+  %t = braid.launch broadcast outs(%l#0 : memref<4xf32>) {groups = #braid.groups<[[0, 1]]>, root = 0 : i64}
+  %z = arith.select %p, %l#0, %l#1 : memref<4xf32>
+  // expected-error @+1 {{buffer in flight, expected nobody to write what the collective writes}}
+  memref.store %v, %z[%i] : memref<4xf32>
+  // expected-note @+1 {{and is finished here}}
+  braid.finish %t outs(%l#0 : memref<4xf32>)
+  return
+}
