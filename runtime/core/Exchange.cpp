@@ -11,8 +11,10 @@ Outcome Exchange::agree(const std::string &key, const std::vector<int> &members,
   std::string said = mine ? "" : std::to_string(int(mine.status)) + " " + mine.text;
   std::vector<std::string> all;
   Outcome met = allgather(key, members, said, deadline, all);
+  // Of several that have died the exchange knows the first, where this rank may have seen only one that ended for it.
+  bool account = met.status == BRAID_PEER_DIED && met.text.compare(0, 5, "rank ") == 0;
   if (!met)
-    return mine ? met : mine;
+    return mine || (account && mine.status == BRAID_PEER_DIED) ? met : mine;
   for (size_t i = 0; i < all.size(); ++i)
     if (!all[i].empty()) {
       std::string who = members[i] == rank() ? "" : "on rank " + std::to_string(members[i]) + ": ";

@@ -498,3 +498,24 @@ TEST_CASE("programs of older and newer headers", "[executor]") {
   CHECK(std::string(braid_status_name(braid_status(9))) == "unknown status");
   CHECK(std::string(braid_status_name(braid_status(-1))) == "unknown status");
 }
+
+TEST_CASE("of several deaths the exchange's account is believed, but only of deaths", "[executor]") {
+  struct Account : runtime::Exchange {
+    runtime::Outcome said;
+    int rank() const override { return 0; }
+    int ranks() const override { return 4; }
+    bool sameHost(int, int) const override { return true; }
+    runtime::Outcome allgather(const std::string &, const std::vector<int> &, const std::string &, double,
+                               std::vector<std::string> &) override {
+      return said;
+    }
+  } exchange;
+  runtime::Outcome messenger(BRAID_PEER_DIED, "rank 1 died: the connection was closed by the other side");
+  runtime::Outcome refused(BRAID_SYSTEM, "no descriptors");
+  exchange.said = {BRAID_PEER_DIED, "rank 3 died: was ended by signal 9 (Killed)"};
+  CHECK(exchange.agree("key", {0, 1, 2, 3}, messenger, 1).text == exchange.said.text);
+  CHECK(exchange.agree("key", {0, 1, 2, 3}, {}, 1).text == exchange.said.text);
+  CHECK(exchange.agree("key", {0, 1, 2, 3}, refused, 1).text == refused.text);
+  exchange.said = {BRAID_PEER_DIED, "the store at 127.0.0.1:1 is gone"};
+  CHECK(exchange.agree("key", {0, 1, 2, 3}, messenger, 1).text == messenger.text);
+}
