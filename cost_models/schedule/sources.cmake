@@ -3,16 +3,23 @@ set(BRAID_SCHEDULE_SOURCES
   schedule/Bucketize.cpp
   schedule/Contraction.cpp
   schedule/ExactBuckets.cpp
+  schedule/Fsdp.cpp
+  schedule/Gradients.cpp
   schedule/ListSchedule.cpp
   schedule/Plan.cpp
   schedule/Policies.cpp
   schedule/Release.cpp
   schedule/Search.cpp
+  schedule/SingleProcess.cpp
+  schedule/StepBuilder.cpp
+  schedule/Systems.cpp
   schedule/Verify.cpp
+  schedule/Zero.cpp
   simulate/Flatten.cpp
   simulate/Memory.cpp
   simulate/Play.cpp
   simulate/Quantiles.cpp
+  simulate/SentBytes.cpp
   simulate/Timeline.cpp
   bounds/Batches.cpp
   bounds/Heads.cpp

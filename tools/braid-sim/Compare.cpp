@@ -8,6 +8,7 @@
 #include "LoadModule.h"
 #include "PlanPrints.h"
 #include "Subcommands.h"
+#include "SystemRows.h"
 #include "braid/cost_models/Schedule.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -34,23 +35,39 @@ static double gapOf(const ModulePlan &plan, cost::Seconds time) {
   return std::abs(gap) < 1e-12 ? 0 : gap; // sums in another order
 }
 
-llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan) {
-  llvm::json::Array policies, collectives;
-  for (const cost::PolicyResult &r : plan.result.policies)
-    policies.push_back(llvm::json::Object{{"name", cost::name(r.policy)},
-                                          {"rule", r.rule},
-                                          {"p50_s", r.quantiles.p50.value},
-                                          {"p95_s", r.quantiles.p95.value},
-                                          {"p99_s", r.quantiles.p99.value},
-                                          {"stderr_s", r.quantiles.standardError.value},
-                                          {"stderr_p99_s", r.quantiles.standardError99.value},
-                                          {"objective_s", r.objective.value},
-                                          {"exposed_s", r.exposed.value},
-                                          {"total_s", r.total.value},
-                                          {"collectives", r.collectives},
-                                          {"executed", r.executed},
-                                          {"bytes", r.bytes.value},
-                                          {"peak_bytes", r.peak.bytes.value}});
+static llvm::json::Object rowToJson(const ModulePlan &plan, const cost::PolicyResult &r, const char *name,
+                                    const cost::Program &program) {
+  return llvm::json::Object{{"name", name},
+                            {"rule", r.rule},
+                            {"p50_s", r.quantiles.p50.value},
+                            {"p95_s", r.quantiles.p95.value},
+                            {"p99_s", r.quantiles.p99.value},
+                            {"stderr_s", r.quantiles.standardError.value},
+                            {"stderr_p99_s", r.quantiles.standardError99.value},
+                            {"objective_s", r.objective.value},
+                            {"exposed_s", r.exposed.value},
+                            {"total_s", r.total.value},
+                            {"collectives", r.collectives},
+                            {"executed", r.executed},
+                            {"bytes", r.bytes.value},
+                            {"sent_bytes", cost::sentBytes(program, r.schedule, *plan.pricer)},
+                            {"peak_bytes", r.peak.bytes.value}};
+}
+
+llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const SystemRows &systems) {
+  llvm::json::Array policies, collectives, inapplicable;
+  for (const cost::PolicyResult &r : plan.result.policies) {
+    if (r.policy == cost::Policy::Braid) // the plan is the last row
+      for (const SystemRow &row : systems.rows) {
+        llvm::json::Object object = rowToJson(plan, row.result.result, cost::name(row.system), row.result.step.program);
+        object["bound_s"] = row.result.bound.time.value;
+        object["update_saves_s"] = row.result.step.updateSaves.value;
+        policies.push_back(std::move(object));
+      }
+    policies.push_back(rowToJson(plan, r, cost::name(r.policy), plan.program));
+  }
+  for (const auto &[system, why] : systems.inapplicable)
+    inapplicable.push_back(llvm::json::Object{{"name", cost::name(system)}, {"why", why}});
   for (const PlannedCollective &c : plan.collectives)
     collectives.push_back(llvm::json::Object{{"kind", c.kind},
                                              {"bytes", c.bytes},
@@ -72,6 +89,7 @@ llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan) {
       {"quantile", plan.options.objective.quantile},
       {"before", cost::name(before)},
       {"policies", std::move(policies)},
+      {"not_applicable", std::move(inapplicable)},
       {"bound_s", plan.result.bound.time.value},
       {"bound_witness", plan.result.bound.witness},
       {"gap", gapOf(plan, plan.result.braid().objective)},
@@ -87,22 +105,50 @@ static std::string percent(double fraction) {
   return text;
 }
 
-static void printPolicies(const ModulePlan &plan, llvm::raw_ostream &os) {
-  os << llvm::format("  %-18s %10s %9s %10s %9s %9s %9s %10s %10s %9s %9s\n", "policy", "launches", "executed", "bytes",
-                     "p50", "p95", "p99", "+- of p50", "objective", "exposed", "peak");
+static void printPolicies(const ModulePlan &plan, const SystemRows &systems, llvm::raw_ostream &os) {
+  os << llvm::format("  %-18s %10s %9s %10s %10s %9s %9s %9s %10s %10s %9s %9s\n", "policy", "launches", "executed",
+                     "bytes", "sent", "p50", "p95", "p99", "+- of p50", "objective", "exposed", "peak");
+  auto print = [&](const cost::PolicyResult &r, std::string label, const cost::Program &program) {
+    cost::Bytes sent{int64_t(cost::sentBytes(program, r.schedule, *plan.pricer))};
+    os << llvm::format("  %-18s %10lld %9.0f %10s %10s %9s %9s %9s %10s %10s %9s %9s\n", label.c_str(),
+                       (long long)r.collectives, r.executed, cost::toString(r.bytes).c_str(),
+                       cost::toString(sent).c_str(), cost::toString(r.quantiles.p50).c_str(),
+                       cost::toString(r.quantiles.p95).c_str(), cost::toString(r.quantiles.p99).c_str(),
+                       cost::toString(r.quantiles.standardError).c_str(), cost::toString(r.objective).c_str(),
+                       cost::toString(r.exposed).c_str(), cost::toString(r.peak.bytes).c_str());
+  };
   for (const cost::PolicyResult &r : plan.result.policies) {
     std::string label = cost::name(r.policy);
     if (r.policy == before)
       label += " (before)";
-    else if (r.policy == cost::Policy::Braid)
+    if (r.policy == cost::Policy::Braid) {
       label += " (after)";
-    os << llvm::format("  %-18s %10lld %9.0f %10s %9s %9s %9s %10s %10s %9s %9s\n", label.c_str(),
-                       (long long)r.collectives, r.executed, cost::toString(r.bytes).c_str(),
-                       cost::toString(r.quantiles.p50).c_str(), cost::toString(r.quantiles.p95).c_str(),
-                       cost::toString(r.quantiles.p99).c_str(), cost::toString(r.quantiles.standardError).c_str(),
-                       cost::toString(r.objective).c_str(), cost::toString(r.exposed).c_str(),
-                       cost::toString(r.peak.bytes).c_str());
+      for (const SystemRow &row : systems.rows)
+        print(row.result.result, cost::name(row.system), row.result.step.program);
+    }
+    print(r, label, plan.program);
   }
+  for (const SystemRow &row : systems.rows)
+    os << "  " << cost::name(row.system) << ": " << row.result.step.how << "\n";
+  // The same reason once.
+  for (size_t i = 0; i < systems.inapplicable.size(); ++i) {
+    const std::string &why = systems.inapplicable[i].second;
+    std::string names;
+    for (size_t j = 0; j < systems.inapplicable.size(); ++j)
+      if (systems.inapplicable[j].second == why) {
+        if (j < i)
+          break;
+        names += (names.empty() ? "" : ", ") + std::string(cost::name(systems.inapplicable[j].first));
+      }
+    if (!names.empty())
+      os << "  does not apply: " << names << ": " << why << "\n";
+  }
+  double saves = 0;
+  for (const SystemRow &row : systems.rows)
+    saves = std::max(saves, row.result.step.updateSaves.value);
+  if (saves > 0)
+    os << "  not counted: " << cost::toString(cost::Seconds{saves})
+       << " of computation that fsdp and zero save where each rank updates its shard only\n";
 }
 
 static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
@@ -117,7 +163,8 @@ static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
   }
 }
 
-void mlir::braid::sim::printPlan(const ModulePlan &plan, llvm::StringRef input, llvm::raw_ostream &os) {
+void mlir::braid::sim::printPlan(const ModulePlan &plan, const SystemRows &systems, llvm::StringRef input,
+                                 llvm::raw_ostream &os) {
   const cost::Cluster &cluster = plan.pricer->cluster();
   const cost::Objective &objective = plan.options.objective;
   os << llvm::sys::path::stem(input) << " on " << cluster.name << ": " << plan.ranks << " ranks, engine "
@@ -126,7 +173,7 @@ void mlir::braid::sim::printPlan(const ModulePlan &plan, llvm::StringRef input, 
      << (objective.kind == cost::ObjectiveKind::Training ? " over jobs of the mean over a job's steps (training)"
                                                          : " over steps (serving)")
      << "\n\n";
-  printPolicies(plan, os);
+  printPolicies(plan, systems, os);
   const cost::PolicyResult &was = resultOf(plan, before), &is = plan.result.braid();
   os << "\n  after: " << is.rule << "\n  objective " << cost::toString(was.objective) << " -> "
      << cost::toString(is.objective) << " ("
@@ -164,6 +211,7 @@ static int writeComparison(const ModulePlan &plan, const std::string &path) {
 int mlir::braid::sim::runCompare(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim compare");
   PlanOptionsOnCommandLine options(category);
+  SystemOptionsOnCommandLine systemOptions(category);
   llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
                                     llvm::cl::cat(category));
   llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline of before and after"),
@@ -180,9 +228,13 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
     llvm::errs() << "error: " << error << "\n";
     return 1;
   }
+  FailureOr<cost::SystemOptions> systemsAsked = systemOptions.read();
+  if (failed(systemsAsked))
+    return 1;
   FailureOr<PlannedModule> planned = loadAndPlan(options);
   if (failed(planned))
     return 1;
+  SystemRows systems = systemRows(planned->plan, *systemsAsked);
   if (!timeline.empty())
     if (int status = writeComparison(planned->plan, timeline))
       return status;
@@ -196,12 +248,12 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
     other = there->pricer->cluster().name;
   }
   if (format == "json") {
-    llvm::json::Object object = planToJson(planned->plan);
+    llvm::json::Object object = planToJson(planned->plan, systems);
     if (difference)
       object["against"] = toJson(*difference, other);
     llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
   } else {
-    printPlan(planned->plan, options.input, llvm::outs());
+    printPlan(planned->plan, systems, options.input, llvm::outs());
     if (difference)
       llvm::outs() << toText(*difference, planned->plan.pricer->cluster().name, other);
   }

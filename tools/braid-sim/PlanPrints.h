@@ -8,14 +8,16 @@
 
 namespace mlir::braid::sim {
 
+struct SystemRows;
+
 /// What "before" means: the defaults of XLA on GPUs.
 constexpr ::braid::cost::Policy before = ::braid::cost::Policy::Xla30MiB;
 
 const ::braid::cost::PolicyResult &resultOf(const ModulePlan &plan, ::braid::cost::Policy policy);
 
 /// Compare.cpp: what `braid-sim compare` prints.
-llvm::json::Object planToJson(const ModulePlan &plan);
-void printPlan(const ModulePlan &plan, llvm::StringRef input, llvm::raw_ostream &os);
+llvm::json::Object planToJson(const ModulePlan &plan, const SystemRows &systems);
+void printPlan(const ModulePlan &plan, const SystemRows &systems, llvm::StringRef input, llvm::raw_ostream &os);
 
 /// Play.cpp: what `braid-sim play` prints.
 llvm::json::Object playedToJson(const ::braid::cost::Played &played);

@@ -3,6 +3,7 @@
 #include "LoadModule.h"
 #include "PlanPrints.h"
 #include "Subcommands.h"
+#include "SystemRows.h"
 #include "braid/cost_models/Schedule.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -19,7 +20,10 @@ constexpr int shownRanks = 8;
 static std::string policyNames(const cost::PlanResult &result) {
   std::string names;
   for (const cost::PolicyResult &r : result.policies)
-    names += (names.empty() ? "" : ", ") + std::string(cost::name(r.policy));
+    names += std::string(cost::name(r.policy)) + ", ";
+  for (cost::System system : cost::allSystems)
+    names +=
+        std::string(cost::name(system)) + (system == cost::allSystems[std::size(cost::allSystems) - 1] ? "" : ", ");
   return names;
 }
 
@@ -46,6 +50,7 @@ llvm::json::Object mlir::braid::sim::playedToJson(const cost::Played &played) {
 int mlir::braid::sim::runPlay(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim play");
   PlanOptionsOnCommandLine options(category);
+  SystemOptionsOnCommandLine systemOptions(category);
   llvm::cl::opt<std::string> policy("policy", llvm::cl::init("braid"), llvm::cl::desc("whose schedule to play"),
                                     llvm::cl::cat(category));
   llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline, of the first 8 ranks"),
@@ -62,19 +67,30 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
     llvm::errs() << "error: " << error << "\n";
     return 1;
   }
+  FailureOr<cost::SystemOptions> systemsAsked = systemOptions.read();
+  if (failed(systemsAsked))
+    return 1;
   FailureOr<PlannedModule> planned = loadAndPlan(options);
   if (failed(planned))
     return 1;
   const ModulePlan &plan = planned->plan;
-  const cost::PolicyResult *chosen = nullptr;
+  std::optional<cost::Played> found;
   for (const cost::PolicyResult &r : plan.result.policies)
     if (policy == cost::name(r.policy))
-      chosen = &r;
-  if (!chosen) {
+      found = cost::playWithoutNoise(plan.program, r.schedule, *plan.pricer, true);
+  if (std::optional<cost::System> system = cost::parseSystem(policy)) {
+    cost::Result<cost::SystemStep> step = cost::systemStep(plan.program, *plan.pricer, *system, *systemsAsked);
+    if (!step) {
+      llvm::errs() << "error: --policy: " << policy << " does not apply: " << step.error().text() << "\n";
+      return 1;
+    }
+    found = cost::playWithoutNoise(step->program, step->schedule, *plan.pricer, true);
+  }
+  if (!found) {
     llvm::errs() << "error: --policy: expected one of " << policyNames(plan.result) << ", got '" << policy << "'\n";
     return 1;
   }
-  cost::Played played = cost::playWithoutNoise(plan.program, chosen->schedule, *plan.pricer, true);
+  const cost::Played &played = *found;
   if (!timeline.empty()) {
     // A process for each rank, like the measured timeline of braid-run: in the prediction all ranks are alike.
     std::vector<std::pair<std::string, cost::Played>> ranks;

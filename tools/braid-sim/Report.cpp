@@ -42,6 +42,7 @@ std::string mlir::braid::sim::reportToHtml(llvm::json::Object data) {
 int mlir::braid::sim::runReport(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim report");
   PlanOptionsOnCommandLine options(category);
+  SystemOptionsOnCommandLine systemOptions(category);
   llvm::cl::opt<std::string> format("format", llvm::cl::init("html"), llvm::cl::desc("html, table, json"),
                                     llvm::cl::cat(category));
   llvm::cl::opt<std::string> output("o", llvm::cl::init("-"), llvm::cl::desc("file to write; default: standard output"),
@@ -56,11 +57,15 @@ int mlir::braid::sim::runReport(int argc, char **argv) {
     return fail("--format: expected html, table or json, got '" + format + "'");
   if (std::string error = ::braid::command::checkOutputs({{"-o", output}}); !error.empty())
     return fail(error);
+  FailureOr<::braid::cost::SystemOptions> systemsAsked = systemOptions.read();
+  if (failed(systemsAsked))
+    return 1;
   std::vector<Remark> remarks;
   FailureOr<PlannedModule> planned = loadAndPlan(options, &remarks);
   if (failed(planned))
     return 1;
-  Report report{planned->plan, options.input, commandOf(argc, argv), std::move(remarks)};
+  SystemRows systems = systemRows(planned->plan, *systemsAsked);
+  Report report{planned->plan, systems, options.input, commandOf(argc, argv), std::move(remarks)};
   std::string text;
   if (format == "table")
     text = reportToText(report);

@@ -3,6 +3,7 @@
 #define BRAID_SIM_REPORT_H
 
 #include "LoadModule.h"
+#include "SystemRows.h"
 #include "llvm/Support/JSON.h"
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ namespace mlir::braid::sim {
 
 struct Report {
   const ModulePlan &plan;
+  const SystemRows &systems;
   std::string input;   ///< path of the program
   std::string command; ///< that makes the report again
   std::vector<Remark> remarks;

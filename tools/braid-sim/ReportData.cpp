@@ -112,7 +112,7 @@ static json::Object toJson(const PlayedPolicy &played) {
 
 json::Object mlir::braid::sim::reportToJson(const Report &report) {
   const ModulePlan &plan = report.plan;
-  json::Object object = planToJson(plan);
+  json::Object object = planToJson(plan, report.systems);
   json::Array &collectives = *object.getArray("plan");
   for (size_t i = 0; i < plan.collectives.size(); ++i) {
     json::Object &row = *collectives[i].getAsObject();
@@ -158,7 +158,7 @@ static void printLaunches(const PlayedPolicy &played, llvm::raw_ostream &os) {
 std::string mlir::braid::sim::reportToText(const Report &report) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  printPlan(report.plan, report.input, os);
+  printPlan(report.plan, report.systems, report.input, os);
   for (const PlayedPolicy &played : playBoth(report.plan)) {
     os << "\n";
     printLaunches(played, os);

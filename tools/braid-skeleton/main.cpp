@@ -91,7 +91,9 @@ static int run(int argc, char **argv) {
     auto chosen = std::find_if(plan.result.policies.begin(), plan.result.policies.end(),
                                [&](const cost::PolicyResult &r) { return name == cost::name(r.policy); });
     if (chosen == plan.result.policies.end()) {
-      llvm::errs() << "error: --policy: expected a policy of braid-sim compare, got '" << name << "'\n";
+      llvm::errs()
+          << "error: --policy: expected a policy of braid-sim compare that runs the program's own collectives, got '"
+          << name << "'\n";
       return 1;
     }
     if (output != "/dev/null") {
