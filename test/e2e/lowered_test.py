@@ -310,6 +310,17 @@ def numbers_and_memrefs():
 
 
 @check
+def numbers_alone():
+    """A program without a tensor: that of its entry's number is the first."""
+    path = os.path.join(WORK.name, "number.mlir")
+    with open(path, "w") as file:
+        file.write("func.func @main(%n: index) -> index { return %n : index }")
+    done = subprocess.run([os.path.join(BIN, "braid-run"), path, "-n", "1", "--arg", "0=const:21"], capture_output=True, text=True,
+                          timeout=60)
+    expect(done.stdout == "step 0 result 0: 21\n", done.stdout + done.stderr)
+
+
+@check
 def several_element_types_in_one_launch():
     path = os.path.join(WORK.name, "mixed.mlir")
     with open(path, "w") as file:

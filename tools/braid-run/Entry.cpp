@@ -53,6 +53,7 @@ LogicalResult passNumbersAsTensors(func::FuncOp entry) {
   auto passed = [](Type type) -> Type { return isNumber(type) ? RankedTensorType::get({}, type) : type; };
   entry.setFunctionType(FunctionType::get(entry.getContext(), llvm::map_to_vector(type.getInputs(), passed),
                                           llvm::map_to_vector(type.getResults(), passed)));
+  entry.getContext()->loadDialect<tensor::TensorDialect>(); // the program may hold none of its operations
   OpBuilder builder = OpBuilder::atBlockBegin(&entry.front());
   for (BlockArgument argument : entry.getArguments()) {
     if (!isNumber(argument.getType()))
