@@ -38,8 +38,7 @@ public:
   /// `links`: of the topology, with changes or without.
   virtual std::optional<Seconds> time(Bytes operand, const std::vector<Topology::Link> &links,
                                       BytesPerSecond reduction) const = 0;
-  /// Within 2 % of the played program. Else an estimate: double trees, and exchanges by doubling of pairs or blocks whose messages
-  /// meet on spines; README.md says how near they are.
+  /// Within 2 % of the played program. Else an estimate, of more than 128 ranks only; README.md says of what, and how near they are.
   virtual bool exact() const { return true; }
   virtual int players() const = 0; ///< ranks whose steps count
   virtual std::string how() const = 0;

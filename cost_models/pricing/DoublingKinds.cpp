@@ -216,7 +216,9 @@ public:
     levels = apart(maker, 0, maker.n - 1) == 2 || apart(maker, 0, 1) != apart(maker, 0, maker.n - 1);
     depth = blocks.size();
     count();
-    maker.near = apart(maker, 0, maker.n - 1) == 2; // messages of several blocks meet on spines
+    // Messages of several blocks meet on spines; and where a rank hears from its own block and a smaller one at once, who is first
+    // is a matter of places.
+    maker.near = apart(maker, 0, maker.n - 1) == 2 || blocks.size() > 2;
     OneOfEach kinds = oneOfEach();
     if (kinds.count() >
         mostDoubles) { // those that hear from others in the same order, two blocks down, are not told apart

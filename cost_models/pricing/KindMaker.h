@@ -66,6 +66,9 @@ public:
   std::unique_ptr<KindProgram> finish() const;
 
 private:
+  /// Of a player that hears `sender` send to `target` in place of `from` to `to`: the number of the detour, or -1.
+  int detourOf(KindProgram &program, int sender, int target, int from, int to) const;
+
   std::unordered_map<int, algorithms::StepProgram> programs;
   std::map<std::pair<int, int>, std::unordered_map<int, std::vector<int>>> sends; ///< (player, lane) -> target -> which
 };

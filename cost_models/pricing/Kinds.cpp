@@ -1,4 +1,5 @@
 //===- Kinds.cpp - programs of those who play, put together ------------------------------------------------------===//
+#include "pricing/ClosedForms.h"
 #include "pricing/KindMaker.h"
 #include "pricing/Terms.h"
 #include <algorithm>
@@ -63,6 +64,28 @@ bool KindMaker::contended() const {
   return cluster.oversubscription > 1 || (cluster.hosts > 1 && cluster.nicsPerHost < cluster.devicesPerHost);
 }
 
+int KindMaker::detourOf(KindProgram &p, int sender, int target, int from, int to) const {
+  KindProgram::Detour detour;
+  auto add = [&](int a, int b, std::vector<int> &links) {
+    Topology::Path way = topology.path(first + a, first + b);
+    for (int hop = 0; hop < way.count / 2; ++hop) {
+      links.push_back(way.links[hop]);
+      detour.levels.push_back(topology.links()[way.links[hop]].level);
+    }
+  };
+  add(sender, target, detour.sent);
+  add(from, to, detour.heard);
+  size_t half = detour.sent.size();
+  if (half == detour.heard.size() &&
+      std::equal(detour.levels.begin(), detour.levels.begin() + half, detour.levels.begin() + half))
+    return -1;
+  for (size_t i = 0; i < p.detours.size(); ++i)
+    if (p.detours[i].levels == detour.levels && p.detours[i].sent.size() == half)
+      return int(i);
+  p.detours.push_back(std::move(detour));
+  return int(p.detours.size()) - 1;
+}
+
 std::unique_ptr<KindProgram> KindMaker::finish() const {
   auto made = std::make_unique<KindProgram>();
   KindProgram &p = *made;
@@ -92,6 +115,7 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
   };
   std::vector<std::vector<int>> firstSend(players.size()); // by channel
   int sends = 0;
+  std::vector<int> targets; // of sends
   for (int player = 0; player < p.playing; ++player) {
     const Player &from = players[player];
     for (const std::vector<KindOp> &ops : from.lanes) {
@@ -106,13 +130,14 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
         op.target = message.target;
         if (message.type == KindOp::Send) {
           op.send = sends++;
-          op.way = topology.path(first + from.rank, first + message.target);
-          for (int hop = 0; hop < op.way.count / 2; ++hop)
-            take(op, player, hop, op.way.links[hop]);
+          targets.push_back(message.target);
+          Topology::Path way = topology.path(first + from.rank, first + message.target);
+          for (int hop = 0; hop < way.count / 2; ++hop)
+            take(op, player, hop, way.links[hop]);
         } else if (message.type == KindOp::Receive) {
-          op.way = topology.path(first + message.target, first + from.rank);
-          for (int hop = op.way.count / 2; hop < op.way.count; ++hop)
-            take(op, player, hop, op.way.links[hop]);
+          Topology::Path way = topology.path(first + message.target, first + from.rank);
+          for (int hop = way.count / 2; hop < way.count; ++hop)
+            take(op, player, hop, way.links[hop]);
         }
         p.ops.push_back(op);
       }
@@ -124,8 +149,12 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
   for (int player = 0, lane = 0; player < p.playing; ++player)
     for (size_t channel = 0; channel < players[player].lanes.size(); ++channel, ++lane)
       for (const KindOp &message : players[player].lanes[channel]) {
-        if (message.type == KindOp::Receive)
-          pairs.push_back({firstSend[message.player][message.lane] + message.index, {lane, int(number)}});
+        if (message.type == KindOp::Receive) {
+          int send = firstSend[message.player][message.lane] + message.index, sender = players[message.player].rank;
+          int detour =
+              sender == message.target ? -1 : detourOf(p, sender, targets[send], message.target, players[player].rank);
+          pairs.push_back({send, {lane, int(number), detour}});
+        }
         ++number;
       }
   p.heard.assign(sends + 1, 0);
@@ -140,6 +169,9 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
   return made;
 }
 
+/// Where kinds are only near, all ranks of a large group play if they send no more messages than this.
+constexpr int64_t mostOfEveryone = 1 << 13;
+
 std::unique_ptr<KindProgram> KindProgram::make(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
                                                const algorithms::StepOptions &options, const Topology &topology,
                                                int first) {
@@ -148,21 +180,37 @@ std::unique_ptr<KindProgram> KindProgram::make(const algorithms::Algorithm &algo
       cluster.planes != 1)
     return nullptr; // not the same everywhere
   KindMaker maker(algorithm, kind, ranks, options, topology, first);
+  std::unique_ptr<KindProgram> estimate;
   for (bool (*kinds)(KindMaker &) : {symmetricKinds, treeKinds, doublingKinds, doubleTreeKinds}) {
     maker.players.clear();
     maker.near = false;
-    if (kinds(maker))
-      return maker.finish();
+    if (!kinds(maker))
+      continue;
+    estimate = maker.finish();
+    if (estimate->exact())
+      return estimate;
+    break;
   }
-  return nullptr;
+  int64_t most = ranks <= mostPlayedRanks ? INT64_MAX : mostOfEveryone;
+  if (auto all = everyone(algorithm, kind, ranks, options, topology, first, most))
+    return all;
+  return estimate;
 }
 
 std::unique_ptr<KindProgram> KindProgram::everyone(const algorithms::Algorithm &algorithm, CollectiveKind kind,
                                                    int ranks, const algorithms::StepOptions &options,
-                                                   const Topology &topology, int first) {
+                                                   const Topology &topology, int first, int64_t most) {
   KindMaker maker(algorithm, kind, ranks, options, topology, first);
-  for (int rank = 0; rank < ranks; ++rank)
+  int64_t messages = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
     maker.add(rank);
+    for (const std::vector<KindOp> &lane : maker.players.back().lanes)
+      for (const KindOp &op : lane)
+        messages += op.type == KindOp::Send;
+    bool soMany = rank == 8 && messages / 9 > most / ranks; // not worth the programs of the others
+    if (messages > most || soMany)
+      return nullptr;
+  }
   bool connected = maker.connect([&](int sender, int receiver, int lane, int nth, KindOp &op) {
     return maker.hears(op, sender, lane, receiver, nth);
   });
@@ -170,7 +218,7 @@ std::unique_ptr<KindProgram> KindProgram::everyone(const algorithms::Algorithm &
 }
 
 std::string KindProgram::how() const {
-  return playing == groupRanks ? std::string("of its messages") : text("one rank of each of %d kinds", playing);
+  return playing == groupRanks ? std::string("message by message") : text("one rank of each of %d kinds", playing);
 }
 
 int64_t KindProgram::messages() const { return int64_t(heard.size()) - 1; }

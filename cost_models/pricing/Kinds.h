@@ -18,13 +18,14 @@
 //   DoubleTreeKinds  the same places in both trees
 //
 // The first is exact where the group is whole leaves (or hosts under one leaf) of a symmetric machine, an estimate where the last one
-// is cut. Of the others, test/bars/cost/closed_forms says how near they are.
+// is cut. Where kinds are but an estimate, all ranks play, message by message, if they are at most 128 or send few messages.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_PRICING_KINDS_H
 #define BRAID_COST_MODELS_PRICING_KINDS_H
 
 #include "braid/cost_models/Price.h"
 #include "braid/cost_models/Topology.h"
+#include <mutex>
 
 namespace braid::cost {
 
@@ -34,13 +35,15 @@ public:
   static std::unique_ptr<KindProgram> make(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
                                            const algorithms::StepOptions &options, const Topology &topology, int first);
 
-  /// All ranks play.
+  /// All ranks play. Null: they send more messages than `most`.
   static std::unique_ptr<KindProgram> everyone(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
                                                const algorithms::StepOptions &options, const Topology &topology,
-                                               int first);
+                                               int first, int64_t most = INT64_MAX);
 
   /// `links`: of the topology, with changes or without. Empty: the ranks wait for each other (a kind was taken for another).
-  std::optional<Seconds> play(Bytes operand, const std::vector<Topology::Link> &links, BytesPerSecond reduction) const;
+  /// `late`: by how much each of the messages is, where everyone plays.
+  std::optional<Seconds> play(Bytes operand, const std::vector<Topology::Link> &links, BytesPerSecond reduction,
+                              const std::vector<double> *late = nullptr) const;
 
   int players() const { return playing; }
   bool exact() const { return !near; }
@@ -57,13 +60,12 @@ private:
     bool reduces = false;
     char hops =
         0; ///< of the half of the way that is the player's: a sender's up to where it is highest, a receiver's from there
-    int slots[4] = {};  ///< these links
-    double count = 0;   ///< chunks
-    int crowd = 0;      ///< messages that the spine's link among these has at once; 0: not counted
-    char crowded = -1;  ///< which of them that is
-    int target = 0;     ///< rank: of a send, whom it is for; of a receive, who really sends it
-    int send = -1;      ///< of a send: its number among all sends
-    Topology::Path way; ///< the whole
+    int slots[4] = {}; ///< these links
+    double count = 0;  ///< chunks
+    int crowd = 0;     ///< messages that the spine's link among these has at once; 0: not counted
+    char crowded = -1; ///< which of them that is
+    int target = 0;    ///< rank: of a send, whom it is for; of a receive, who really sends it
+    int send = -1;     ///< of a send: its number among all sends
   };
   struct Lane {
     int player, rank;
@@ -72,7 +74,12 @@ private:
   };
   /// A receive that hears a send.
   struct Listener {
-    int lane, op;
+    int lane, op, detour;
+  };
+  /// Half a way whose latency is another than that of the half way of the send that stands for its own. Links of a level are alike.
+  struct Detour {
+    std::vector<int> sent, heard; ///< links
+    std::vector<Topology::Level> levels;
   };
   struct Slot {
     int link;
@@ -89,6 +96,10 @@ private:
   std::vector<Slot> slots; ///< links that somebody uses who plays
   std::vector<int> heard;  ///< by send: its first listener; and one past the last
   std::vector<Listener> listeners;
+  std::vector<Detour> detours; ///< of listeners; -1: none
+  /// Of the last play: the numbers of its events as they came. The next one, of another size, often has the same.
+  mutable std::vector<int> order;
+  mutable std::mutex mutex;
 };
 
 } // namespace braid::cost

@@ -5,6 +5,8 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "pricing/Player.h"
 #include "braid/cost_models/Aggregators.h"
+#include "pricing/Pool.h"
+#include "pricing/Ticks.h"
 #include <algorithm>
 #include <queue>
 
@@ -76,6 +78,8 @@ class Player {
 public:
   Player(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network, const PlayOptions &options)
       : ranks(ranks), network(network), options(options), linkFree(network.links.size()), reducerFree(ranks.size()) {
+    for (const Topology::Link &link : network.links)
+      latencies.push_back(inTicks(link.latency.value));
     for (const PlayedRank &rank : ranks)
       channels = std::max(channels, rank.program.channels);
     lanes.resize(ranks.size() * channels);
@@ -142,6 +146,10 @@ private:
     return waiting[lane].back();
   }
 
+  static bool sendsNext(const Lane &lane) {
+    return lane.next < lane.steps.size() && lane.steps[lane.next]->action == Action::Send;
+  }
+
   /// Steps of the message that the lane's next step begins.
   static size_t messageLength(const Lane &lane) {
     size_t length = 1;
@@ -172,6 +180,10 @@ private:
       if (step.action == Action::Send) {
         send(lane, length, peer, time);
         lane.next += length;
+        if (ranks[lane.rank].program.channels > 1 && sendsNext(lane)) { // the rank's other lanes have their turn
+          push(time, lane.rank, Event::Resume, index);
+          return;
+        }
         continue;
       }
       if (step.action != Action::Combine) {
@@ -191,7 +203,7 @@ private:
       double rate = ranks[lane.rank].reduction.value > 0 ? ranks[lane.rank].reduction.value : options.reduction.value;
       if (reduced > 0 && rate > 0 && !ranks[lane.rank].isSwitch) {
         double &free = reducerFree[lane.rank];
-        free = std::max(free, time) + reduced / rate;
+        free = std::max(free, time) + inTicks(reduced / rate);
         push(free, lane.rank, Event::Resume, index);
         return;
       }
@@ -206,7 +218,7 @@ private:
     if (options.transfer)
       message.bytes *= options.transfer(lane.rank, peer);
     if (options.excess)
-      message.excess = options.excess(lane.rank, peer, uint64_t(lane.channel) << 32 | lane.sent).value;
+      message.excess = inTicks(options.excess(lane.rank, peer, uint64_t(lane.channel) << 32 | lane.sent).value);
     ++lane.sent;
     if (!network.deals()) {
       message.path = network.path(lane.rank, peer);
@@ -226,14 +238,7 @@ private:
 
   /// `whole`: the first part of its message, or -1 for this one.
   int depart(const Message &message, double time, int whole) {
-    int index = int(messages.size());
-    if (unused.empty()) {
-      messages.push_back(message);
-    } else {
-      index = unused.back();
-      unused.pop_back();
-      messages[index] = message;
-    }
+    int index = messages.add(message);
     messages[index].whole = whole < 0 ? index : whole;
     push(time, message.source, Event::Arrival, index);
     return index;
@@ -247,7 +252,7 @@ private:
       int first = message.whole;
       bool complete = --whole.partsLeft == 0;
       if (index != first)
-        unused.push_back(index);
+        messages.remove(index);
       if (!complete)
         return;
       Inbox &box = inbox(whole.targetLane, whole.source);
@@ -256,8 +261,8 @@ private:
       return;
     }
     int link = message.path.links[message.hop++];
-    double start = std::max(time, linkFree[link]), latency = network.links[link].latency.value;
-    linkFree[link] = start + message.bytes / network.links[link].bandwidth.value;
+    double start = std::max(time, linkFree[link]), latency = latencies[link];
+    linkFree[link] = start + inTicks(message.bytes / network.links[link].bandwidth.value);
     message.tail = std::max(message.tail, linkFree[link]) + latency;
     push(start + latency, message.source, Event::Arrival, index);
   }
@@ -266,7 +271,7 @@ private:
     const Message &message = messages[index];
     int lane = message.targetLane, source = message.source;
     ++inbox(lane, source).count;
-    unused.push_back(index);
+    messages.remove(index);
     if (lanes[lane].waitsFor == source)
       advance(lane, time);
   }
@@ -277,10 +282,9 @@ private:
   int channels = 1;
   std::vector<Lane> lanes; ///< rank * channels + channel
   std::vector<std::vector<Inbox>> waiting;
-  std::vector<Message> messages;
-  std::vector<int> unused;
+  Pool<Message> messages;
   std::priority_queue<Event> events;
-  std::vector<double> linkFree, reducerFree;
+  std::vector<double> latencies, linkFree, reducerFree;
   uint64_t number = 0;
   double finish = 0;
 };

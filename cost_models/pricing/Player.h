@@ -1,7 +1,8 @@
 //===- Player.h - step programs as events on links --------------------------------------------------------------===//
 //
 // The link rule: a message takes its links in order, cut-through; on each it starts when the link direction is free
-// (arrival order, ties by place in the group, then by group) and it has started on the one before (plus that link's latency), and holds it bytes /
+// (arrival order; of those that arrive in one tick (Ticks.h), by the sender's place in the group, then by group, then as they were
+// sent) and it has started on the one before (plus that link's latency), and holds it bytes /
 // bandwidth.
 //
 //   link 1   |==== message ====|                      holds the link bytes / bandwidth

@@ -183,8 +183,10 @@ bool treeKinds(KindMaker &maker) {
   if (name == "hierarchical" && (maker.kind == CollectiveKind::Broadcast || maker.kind == CollectiveKind::Reduce))
     return maker.n > cluster.devicesPerHost && maker.first % cluster.devicesPerHost == 0 && HostTrees(maker).make();
   bool flat = cluster.devicesPerHost == 1 || maker.n <= cluster.devicesPerHost; // all ranks are equally far
-  bool known = name == "binomial_tree" || name == "master_worker" ||
-               ((name == "naive_exchange" || name == "parameter_server") && (flat || maker.n > mostPlayedRanks));
+  bool exchange = name == "naive_exchange" || name == "parameter_server";
+  bool known = name == "binomial_tree" || name == "master_worker" || exchange;
+  maker.near =
+      exchange && !flat; // who is near and who is far, and in which order they are sent to, differs from host to host
   return known && Shapes(maker).make();
 }
 

@@ -29,7 +29,9 @@
 //               down again. A rank at depth d has the round trip to the root, 2d messages, ahead of it: it handles
 //               segment i on the way up together with segment i - 2d on the way down. (Up for all segments and then
 //               down for all would leave each direction of the links idle half of the time.)
-//   broadcast   The trees span the n - 1 other ranks; the root feeds the root of each, so that it too sends one buffer.
+//   broadcast   The trees span the n - 1 other ranks; the root feeds the root of each, so that it too sends one buffer. Its two
+//               lanes take turns: were one tree fed first, its inner ranks, which pass on each segment twice, would still be at it
+//               while the other begins.
 //
 // Formulas, h = floor(log2 n), h' = floor(log2 (n-1)); S - 1 = q (2h + 1) + t with 0 <= t <= 2h:
 //

@@ -178,6 +178,10 @@ bool Operation::progressLane(size_t index) {
         std::memcpy(step.to, step.mine, step.bytes);
       ++l.out[size_t(step.outbox)].sent;
       pump(index, size_t(step.outbox));
+      if (lane.size() > 1 && l.next + 1 < planned.steps.size() && planned.steps[l.next + 1].kind == PlannedStep::Send) {
+        ++l.next; // lanes that could go on sending take turns
+        return true;
+      }
     } else if (step.kind == PlannedStep::Copy) {
       if (data)
         std::memcpy(step.to, step.mine, step.bytes);

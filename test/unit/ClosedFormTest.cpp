@@ -1,6 +1,7 @@
 //===- ClosedFormTest.cpp - closed forms of times and of noise --------------------------------------------------===//
 #include "PricedClusters.h"
 #include "cost_models/pricing/ClosedForms.h"
+#include "cost_models/pricing/Kinds.h"
 #include "cost_models/pricing/Noise.h"
 #include "cost_models/pricing/Played.h"
 #include <catch2/catch.hpp>
@@ -58,7 +59,7 @@ TEST_CASE("fewer ranks play than there are", "[closed]") {
   CHECK(players("hierarchical") == 4);   // one member of each host of a leaf
 }
 
-TEST_CASE("pipelines, folded doublings and a cut last leaf: within 2 % of all ranks, or an estimate", "[closed]") {
+TEST_CASE("pipelines, folded doublings and a cut last leaf: within 2 % of all ranks", "[closed]") {
   for (int ranks : {44, 45}) { // of two levels, four to a leaf
     Cluster cluster = twoLevels(48, 1, 4);
     Result<Topology> topology = Topology::build(cluster);
@@ -72,6 +73,9 @@ TEST_CASE("pipelines, folded doublings and a cut last leaf: within 2 % of all ra
              {"pipelined_chain", CollectiveKind::AllReduce, 8},
              {"pipelined_chain", CollectiveKind::AllReduce, 64},
              {"scatter_allgather", CollectiveKind::Broadcast, 1},
+             {"double_binary_tree", CollectiveKind::AllReduce, 8},
+             {"double_binary_tree", CollectiveKind::Broadcast, 64},
+             {"pairwise_exchange", CollectiveKind::AllToAll, 1},
              {"recursive_doubling", CollectiveKind::AllReduce, 1},
              {"halving_doubling", CollectiveKind::ReduceScatter, 1},
              {"binary_blocks", CollectiveKind::AllReduce, 1}}) {
@@ -83,11 +87,57 @@ TEST_CASE("pipelines, folded doublings and a cut last leaf: within 2 % of all ra
       for (int64_t bytes : {8, 1 << 16, 1 << 26}) {
         CAPTURE(name, ranks, segments, bytes);
         REQUIRE(form);
+        CHECK(form->exact());
         CHECK(form->time({bytes}, network.links, play.reduction)->value ==
-              Approx(played.play({bytes}, network, play)->value).epsilon(form->exact() ? 0.02 : 0.3));
+              Approx(played.play({bytes}, network, play)->value).epsilon(0.02));
       }
     }
   }
+}
+
+// Two players, one rule: also of what is at once, of which there is much where all ranks do the same.
+TEST_CASE("messages that are at once take a link by their senders' places, whoever plays", "[closed]") {
+  for (auto [perHost, hostsPerLeaf, ranks] : {std::tuple{1, 4, 45}, {8, 2, 100}, {8, 2, 44}}) {
+    Cluster cluster = twoLevels((ranks + 8 * perHost - 1) / (8 * perHost) * 8, perHost, hostsPerLeaf);
+    cluster.inter.latency = microseconds(1.3); // in floating point, 1.3 + 0.5 + 0.7 is not always 2.5
+    cluster.spineLatency = microseconds(0.7);
+    Result<Topology> topology = Topology::build(cluster);
+    REQUIRE(topology);
+    Placement placement = packed(cluster, ranks);
+    PlayedNetwork network(*topology, placement);
+    PlayOptions play;
+    play.reduction = cluster.device.reduction;
+    for (auto [name, kind, segments] : std::vector<std::tuple<const char *, CollectiveKind, int>>{
+             {"pairwise_exchange", CollectiveKind::AllToAll, 1},
+             {"double_binary_tree", CollectiveKind::Broadcast, 8},
+             {"uneven_halving", CollectiveKind::AllReduce, 1}}) {
+      alg::StepOptions options;
+      options.segments = segments;
+      const alg::Algorithm &algorithm = *alg::find(name);
+      auto all = KindProgram::everyone(algorithm, kind, ranks, options, *topology, 0);
+      PlayedCollective played(algorithm, kind, *groupsOf(ranks), options, *topology, placement);
+      REQUIRE(all);
+      for (int64_t bytes : {8, 1 << 16, (1 << 16) + 1000, 1 << 26}) { // the second of two alike comes in a known order
+        CAPTURE(name, ranks, bytes);
+        CHECK(all->play({bytes}, network.links, play.reduction)->value == played.play({bytes}, network, play)->value);
+      }
+    }
+  }
+}
+
+TEST_CASE("lanes take turns: a root feeds both trees at once", "[closed]") {
+  Cluster cluster = quietCluster(33, 1);
+  cluster.topology = "single_switch";
+  Result<Topology> topology = Topology::build(cluster);
+  REQUIRE(topology);
+  alg::StepOptions options;
+  options.segments = 64;
+  const alg::Algorithm &algorithm = *alg::find("double_binary_tree");
+  PlayedCollective played(algorithm, CollectiveKind::Broadcast, *groupsOf(33), options, *topology, packed(cluster));
+  double bytes = 1 << 30, once = bytes / cluster.inter.bandwidth.value;
+  double took = played.play({1 << 30}, PlayedNetwork(*topology, packed(cluster)), {})->value;
+  CHECK(took > once);
+  CHECK(took < 1.1 * once); // were one tree fed first: 1.5 times as long
 }
 
 TEST_CASE("a double tree is estimated, and says so", "[closed]") {
@@ -96,7 +146,7 @@ TEST_CASE("a double tree is estimated, and says so", "[closed]") {
   Result<Topology> topology = Topology::build(cluster);
   REQUIRE(topology);
   alg::StepOptions options;
-  options.segments = 8;
+  options.segments = 64;
   const alg::Algorithm &algorithm = *alg::find("double_binary_tree");
   auto form = ClosedForm::make(algorithm, CollectiveKind::AllReduce, 200, options, *topology, 0);
   REQUIRE(form);
@@ -110,7 +160,7 @@ TEST_CASE("a double tree is estimated, and says so", "[closed]") {
     CHECK(form->time({bytes}, network.links, play.reduction)->value ==
           Approx(played.play({bytes}, network, play)->value).epsilon(0.1));
   Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
-  const Candidate &priced = candidateOf(pricer, specOf(CollectiveKind::AllReduce, 1 << 20, nullptr), algorithm.name);
+  const Candidate &priced = candidateOf(pricer, specOf(CollectiveKind::AllReduce, 1 << 28, nullptr), algorithm.name);
   CHECK(priced.why.how.find("estimate") != std::string::npos);
 }
 

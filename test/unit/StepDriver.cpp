@@ -96,6 +96,8 @@ bool StepDriver::advanceLane(int channel) {
     int peer = group[size_t(step.peer)];
     if (step.action == Action::Send) {
       lane.next += send(channel, lane);
+      if (lanes.size() > 1 && lane.next < lane.steps.size() && lane.steps[lane.next]->action == Action::Send)
+        return true; // lanes take turns
       continue;
     } else {
       const float *theirs = data ? own.data() + size_t(step.chunk) * chunkBytes / sizeof(float) : nullptr;

@@ -86,6 +86,7 @@ int main(int argc, char **argv) {
                                   CollectiveKind::Reduce,    CollectiveKind::Gather,        CollectiveKind::Scatter,
                                   CollectiveKind::Barrier};
   double worstOfAll = 0, worstEstimate = 0;
+  int missing = 0, estimates = 0, served = 0;
   for (const Machine &fabric : machines)
     for (const alg::Algorithm &algorithm : alg::registry()) {
       if (algorithm.needs != alg::Needs::Nothing || (only && algorithm.name != only))
@@ -149,10 +150,15 @@ int main(int argc, char **argv) {
         estimate.print("estimates");
         std::printf("\n");
         std::fflush(stdout);
+        ++served;
+        missing += worst.missing;
+        estimates += estimate.compared;
         worstOfAll = std::max(worstOfAll, worst.error);
         worstEstimate = std::max(worstEstimate, estimate.error);
       }
     }
+  std::printf("%d algorithms with their collectives and machines; without a form: %d; estimates: %d\n", served, missing,
+              estimates);
   std::printf("worst error of estimates: %.2f %%\n", worstEstimate * 100);
   std::printf("worst error of closed forms: %.2f %%\n", worstOfAll * 100);
   return 0;

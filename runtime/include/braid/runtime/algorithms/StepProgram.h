@@ -20,7 +20,7 @@
 //   barrier         a chunk without bytes                    what depends on every rank
 //
 // A rank's program is a list of steps. The steps of one channel are executed in order; channels are independent lanes,
-// and no two of them touch the same chunk. Sends do not block and take the value that the chunk has at that moment; a
+// and no two of them touch the same chunk. Lanes that could all go on sending take turns, a message each. Sends do not block and take the value that the chunk has at that moment; a
 // receive waits for its message. Messages from one rank to another on one channel arrive in the order in which they
 // were sent.
 //
