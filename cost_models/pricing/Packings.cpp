@@ -25,17 +25,17 @@ algorithms::FabricGraph graphOf(const Topology &topology, const std::vector<int>
   std::map<int, int> node; // vertex -> node
   for (int device : devices)
     node.try_emplace(topology.device(device), int(node.size()));
-  std::set<int> links;
-  for (int from : devices)
-    for (int to : devices)
-      for (int link : topology.path(from, to))
-        links.insert(link);
-  for (int link : links) {
-    const Topology::Link &l = topology.links()[size_t(link)];
-    int from = node.try_emplace(l.from, int(node.size())).first->second;
-    int to = node.try_emplace(l.to, int(node.size())).first->second;
-    graph.links.push_back({from, to, l.bandwidth.value, l.latency.value});
-  }
+  std::set<int> seen; // links in the order in which ranks come to them, so that how hosts are numbered does not matter
+  for (int a : devices)
+    for (int b : devices)
+      for (int link : topology.path(a, b)) {
+        if (!seen.insert(link).second)
+          continue;
+        const Topology::Link &l = topology.links()[size_t(link)];
+        int from = node.try_emplace(l.from, int(node.size())).first->second;
+        int to = node.try_emplace(l.to, int(node.size())).first->second;
+        graph.links.push_back({from, to, l.bandwidth.value, l.latency.value});
+      }
   graph.nodes = int(node.size());
   return graph;
 }

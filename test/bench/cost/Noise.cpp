@@ -2,18 +2,19 @@
 //
 //   cost_noise [--full] [--ranks=N] [--control] [--all]     quantiles of the whole time, on one switch; --all: each that is over 5 % off
 //
-// Sampling plays the step programs with the noise of each message drawn; the closed form adds a quantile of the delays to the quiet
-// time. With --control the closed form pays the largest of all messages in each step, as if ranks met at a barrier.
+// Sampling plays the step programs, message by message, with the noise of each message drawn; the closed form adds a quantile of the
+// delays to the quiet time. A case is sampled until the p99 is known well enough, or a budget of messages is spent. With --control the closed form pays the largest of all messages in each step, as if ranks met at a barrier.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "cost_models/pricing/Noise.h"
 #include "../../unit/PricedClusters.h"
-#include "cost_models/fabrics/Draws.h"
-#include "cost_models/pricing/Played.h"
+#include "braid/cost_models/Topology.h"
+#include "cost_models/pricing/Kinds.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 using namespace braid::cost;
 namespace alg = braid::algorithms;
@@ -57,6 +58,42 @@ const struct {
               {"lognormal 1.0", {MessageNoise::Lognormal, 1.0}}};
 const double quantiles[] = {0.5, 0.9, 0.95, 0.99};
 
+/// Times of plays with noise.
+class Sampled {
+public:
+  Sampled(const KindProgram &program, const Topology &topology, int64_t bytes, const MessageNoise &noise, double each)
+      : program(program), topology(topology), bytes{bytes}, noise(noise), each(each), late(program.messages()) {}
+
+  void more(int count) {
+    for (int i = 0; i < count; ++i) {
+      for (double &message : late)
+        message = each * (noise.shape == MessageNoise::Exponential
+                              ? exponential(random)
+                              : std::exp(noise.sigma * normal(random) - noise.sigma * noise.sigma / 2));
+      times.push_back(program.play(bytes, topology.links(), topology.cluster().device.reduction, &late)->value);
+    }
+    std::sort(times.begin(), times.end());
+  }
+  /// The order statistic at q, and its standard error relative to it.
+  std::pair<double, double> at(double q) const {
+    double last = double(times.size()) - 1, off = std::sqrt(double(times.size()) * q * (1 - q));
+    auto place = [&](double x) { return times[size_t(std::lround(std::clamp(x, 0.0, last)))]; };
+    return {place(q * last), (place(q * last + off) - place(q * last - off)) / 2 / place(q * last)};
+  }
+  size_t count() const { return times.size(); }
+
+private:
+  const KindProgram &program;
+  const Topology &topology;
+  const Bytes bytes;
+  const MessageNoise noise;
+  const double each;
+  std::vector<double> late, times;
+  std::mt19937_64 random{1};
+  std::exponential_distribution<double> exponential;
+  std::normal_distribution<double> normal;
+};
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -73,7 +110,9 @@ int main(int argc, char **argv) {
   if (only > 0)
     ranks = {only};
   std::vector<int64_t> sizes = full ? std::vector<int64_t>{8, 1 << 13, 1 << 17} : std::vector<int64_t>{8, 1 << 17};
-  int64_t budget = full ? 8000000 : 400000; // messages played for one case
+  int64_t budget = full ? 8000000 : 400000; // messages played for one case, if they are enough for the fewest plays
+  constexpr size_t fewest = 1000;
+  constexpr double goal = 0.005; // of the standard error: 1 % is asked for
   int judged = 0, unsure = 0;
   double worstOfAll = 0;
   for (const Case &c : cases)
@@ -89,9 +128,7 @@ int main(int argc, char **argv) {
         Cluster cluster = quietCluster(n, 1);
         cluster.topology = "single_switch";
         Result<Topology> topology = Topology::build(cluster);
-        Placement placement = packed(cluster, n);
-        PlayedNetwork network(*topology, placement);
-        PlayedCollective played(*alg::find(c.algorithm), c.kind, *groupsOf(n), {}, *topology, placement);
+        auto program = KindProgram::everyone(*alg::find(c.algorithm), c.kind, n, {}, *topology, 0);
         for (int64_t bytes : sizes)
           for (double theta : {0.05, 0.3}) {
             double each = theta * topology->latency(0, 1).value;
@@ -100,36 +137,15 @@ int main(int argc, char **argv) {
             auto delay = delayQuantile(c.algorithm, c.kind, n, shape.noise, 1 / theta, transfer);
             if (!delay)
               continue;
-            PlayOptions options;
-            options.reduction = cluster.device.reduction;
-            double quiet = played.play({bytes}, network, options)->value;
-            std::vector<double> times;
-            auto spread = [&](double q) { // the order statistic at q, and its standard error relative to it
-              double last = double(times.size()) - 1, off = std::sqrt(double(times.size()) * q * (1 - q));
-              auto at = [&](double x) { return times[size_t(std::lround(std::clamp(x, 0.0, last)))]; };
-              return std::make_pair(at(q * last), (at(q * last + off) - at(q * last - off)) / 2 / at(q * last));
-            };
-            while (int64_t(times.size()) * played.messages() < budget) {
-              for (int i = 0; i < 500; ++i) {
-                uint64_t sample = times.size();
-                options.excess = [&](int source, int target, uint64_t message) {
-                  DrawPlace place;
-                  place.job = sample;
-                  place.where = uint64_t(source) << 32 | uint64_t(target);
-                  place.message = message;
-                  return Seconds{each * (shape.noise.shape == MessageNoise::Exponential
-                                             ? -std::log(uniform(place))
-                                             : lognormalWithMeanOne(shape.noise.sigma, place))};
-                };
-                times.push_back(played.play({bytes}, network, options)->value);
-              }
-              std::sort(times.begin(), times.end());
-              if (times.size() >= 4000 && spread(0.99).second <= 0.01)
-                break;
-            }
+            double quiet = program->play({bytes}, topology->links(), cluster.device.reduction)->value;
+            Sampled sampled(*program, *topology, bytes, shape.noise, each);
+            do
+              sampled.more(250);
+            while (sampled.count() < fewest ||
+                   (sampled.at(0.99).second > goal && int64_t(sampled.count()) * program->messages() < budget));
             for (double q : quantiles) {
-              auto [sampled, deviation] = spread(q);
-              if (deviation > 0.01 || double(times.size()) * (1 - q) < 10) { // nothing to compare with
+              auto [known, deviation] = sampled.at(q);
+              if (deviation > 0.01 || double(sampled.count()) * (1 - q) < 10) { // nothing to compare with
                 ++unsure;
                 continue;
               }
@@ -139,10 +155,10 @@ int main(int argc, char **argv) {
                 double steps = double(alg::find(c.algorithm)->steps(c.kind, n, {}));
                 formed = quiet + each * steps * slowestChain(shape.noise, n, 1, q);
               }
-              double error = std::abs(formed / sampled - 1);
+              double error = std::abs(formed / known - 1);
               if (all && error > 0.05)
                 std::printf("    n %d bytes %lld theta %g q %g: formed %.3f sampled %.3f quiet %.3f (us)\n", n,
-                            (long long)bytes, theta, q, formed * 1e6, sampled * 1e6, quiet * 1e6);
+                            (long long)bytes, theta, q, formed * 1e6, known * 1e6, quiet * 1e6);
               if (error > worst)
                 worst = error, worstRanks = n, worstBytes = bytes, worstTheta = theta, worstQ = q;
             }
