@@ -1,0 +1,259 @@
+//===- RandomSchedules.cpp - no schedule lies below the bound ------------------------------------------------------===//
+//
+//   random_schedules COUNT [--planted separate|permille]
+//
+// Random programs (loops in them, barriers, synchronous and ordered collectives, two fabrics), priced as each engine and form of
+// bucket prices; for each, random schedules made here, without Braid's scheduler: random buckets, algorithms, orders and places of
+// waits, one to three collectives in flight; then every policy and the plan. Each must pass the verifier and be no faster than the
+// bound. Prints one line; exits 1 if one is.
+//
+// Planted bounds, to see that they are caught: `separate` believes that no two collectives may share a bucket, `permille` is
+// a thousandth too high.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "unit/RandomProgram.h"
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+
+using namespace braid::cost;
+
+namespace {
+
+class RandomSchedule {
+public:
+  RandomSchedule(const Program &program, const Pricer &pricer, uint64_t seed)
+      : program(program), pricer(pricer), random(seed) {
+    options.inFlight = 1 + below(3);
+  }
+
+  Schedule make() {
+    Schedule schedule;
+    for (const Block &each : program.blocks) {
+      block = &each;
+      bucketing();
+      schedule.blocks.push_back(ordering());
+    }
+    return schedule;
+  }
+  ListOptions options;
+
+private:
+  int below(int n) { return int(random() % uint64_t(n)); }
+  const Task &task(int i) const { return block->tasks[size_t(i)]; }
+
+  /// Tasks that must have begun, and ended, before others begin: as the verifier's rules say, written down once more.
+  void rules() {
+    size_t count = block->tasks.size();
+    ended.assign(count, {});
+    begun.assign(count, {});
+    int chained = -1, barrier = -1;
+    for (int i = 0; i < int(count); ++i) {
+      ended[size_t(i)] = task(i).operands;
+      if (barrier >= 0)
+        ended[size_t(i)].push_back(barrier);
+      if (task(i).kind == Task::Barrier) {
+        for (int j = 0; j < i; ++j)
+          ended[size_t(i)].push_back(j);
+        barrier = i;
+      }
+      if (task(i).kind == Task::Nested || (task(i).kind == Task::Collective && task(i).ordered)) {
+        if (chained >= 0)
+          begun[size_t(i)].push_back(chained);
+        chained = i;
+      }
+    }
+  }
+
+  /// Joins random pairs of buckets as long as some order is left.
+  void bucketing() {
+    rules();
+    buckets.clear();
+    holder.assign(block->tasks.size(), -1);
+    std::map<std::tuple<int, int, const RankGroups *>, std::vector<int>> alike;
+    for (int i = 0; i < int(block->tasks.size()); ++i)
+      if (task(i).kind == Task::Collective) {
+        holder[size_t(i)] = int(buckets.size());
+        buckets.push_back({{i}, 0});
+        if (task(i).key >= 0 && task(i).asynchronous)
+          alike[{task(i).key, int(task(i).spec.kind), task(i).spec.groups.get()}].push_back(i);
+      }
+    int joins = below(3) ? below(1 + int(buckets.size())) : 0;
+    for (auto &[key, members] : alike)
+      for (int j = 0; j < joins; ++j) {
+        int a = holder[size_t(members[size_t(below(int(members.size())))])],
+            b = holder[size_t(members[size_t(below(int(members.size())))])];
+        if (a == b)
+          continue;
+        auto oldBuckets = buckets;
+        auto oldHolder = holder;
+        for (int member : buckets[size_t(b)].tasks)
+          holder[size_t(member)] = a;
+        std::vector<int> &all = buckets[size_t(a)].tasks;
+        all.insert(all.end(), buckets[size_t(b)].tasks.begin(), buckets[size_t(b)].tasks.end());
+        std::sort(all.begin(), all.end());
+        buckets[size_t(b)].tasks.clear();
+        if (order(false).empty()) {
+          buckets = std::move(oldBuckets);
+          holder = std::move(oldHolder);
+        }
+      }
+    std::vector<Bucket> used;
+    for (Bucket &bucket : buckets)
+      if (!bucket.tasks.empty()) {
+        for (int member : bucket.tasks)
+          holder[size_t(member)] = int(used.size());
+        used.push_back(std::move(bucket));
+      }
+    buckets = std::move(used);
+    for (Bucket &bucket : buckets)
+      if (below(2))
+        bucket.candidate = below(int(pricer.candidates(mergedSpec(*block, bucket)).size()));
+  }
+
+  BlockSchedule ordering() { return {buckets, order(true)}; }
+
+  /// A random order of events; empty if there is none. Half of them start collectives as soon as they can and await them late.
+  std::vector<Event> order(bool caps) {
+    size_t count = block->tasks.size();
+    bool eager = below(2), late = below(4) > 0;
+    std::vector<int> state(count, 0); // 1: begun, 2: ended
+    std::vector<Event> events;
+    std::vector<int> flying[2];
+    size_t done = 0;
+    auto fabric = [&](int bucket) {
+      return caps ? int(pricer.fabric(mergedSpec(*block, buckets[size_t(bucket)]))) : 0;
+    };
+    auto may = [&](int i) {
+      for (int other : ended[size_t(i)])
+        if (state[size_t(other)] < 2)
+          return false;
+      for (int other : begun[size_t(i)]) // members of one bucket begin together
+        if (state[size_t(other)] < 1 && (holder[size_t(i)] < 0 || holder[size_t(other)] != holder[size_t(i)]))
+          return false;
+      return true;
+    };
+    auto await = [&](int bucket) {
+      events.push_back({Event::Wait, bucket});
+      std::vector<int> &list = flying[fabric(bucket)];
+      list.erase(std::find(list.begin(), list.end(), bucket));
+      for (int member : buckets[size_t(bucket)].tasks)
+        state[size_t(member)] = 2;
+      done += buckets[size_t(bucket)].tasks.size();
+    };
+    while (done < count) {
+      std::vector<int> runs, starts;
+      bool empty = flying[0].empty() && flying[1].empty();
+      for (int i = 0; i < int(count); ++i)
+        if (holder[size_t(i)] < 0 && state[size_t(i)] == 0 && may(i) && (task(i).kind == Task::Compute || empty))
+          runs.push_back(i);
+      for (int b = 0; b < int(buckets.size()); ++b) {
+        bool can = !buckets[size_t(b)].tasks.empty() && state[size_t(buckets[size_t(b)].tasks.front())] == 0 &&
+                   (!caps || int(flying[fabric(b)].size()) < options.inFlight);
+        for (int member : buckets[size_t(b)].tasks)
+          can = can && may(member);
+        if (can)
+          starts.push_back(b);
+      }
+      std::vector<int> waits = flying[0];
+      waits.insert(waits.end(), flying[1].begin(), flying[1].end());
+      if (runs.empty() && starts.empty() && waits.empty())
+        return {};
+      bool wait = !waits.empty() && ((runs.empty() && starts.empty()) || (!late && below(3) == 0));
+      if (wait) {
+        await(late ? waits.front() : waits[size_t(below(int(waits.size())))]);
+      } else if (!starts.empty() && (eager || runs.empty() || below(2))) {
+        int b = starts[size_t(below(int(starts.size())))];
+        events.push_back({Event::Start, b});
+        flying[fabric(b)].push_back(b);
+        for (int member : buckets[size_t(b)].tasks)
+          state[size_t(member)] = 1;
+        if (!task(buckets[size_t(b)].tasks.front()).asynchronous)
+          await(b);
+      } else {
+        int i = runs[size_t(below(int(runs.size())))];
+        events.push_back({Event::Run, i});
+        state[size_t(i)] = 2;
+        ++done;
+      }
+    }
+    return events;
+  }
+
+  const Program &program;
+  const Pricer &pricer;
+  std::mt19937_64 random;
+  const Block *block = nullptr;
+  std::vector<std::vector<int>> ended, begun;
+  std::vector<Bucket> buckets;
+  std::vector<int> holder;
+};
+
+double plantedBound(const std::string &planted, Program program, const Pricer &pricer) {
+  if (planted == "separate")
+    for (Block &block : program.blocks)
+      for (Task &task : block.tasks)
+        task.key = -1;
+  return lowerBound(program, pricer).time.value * (planted == "permille" ? 1.001 : 1);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  int count = argc > 1 ? std::atoi(argv[1]) : 0;
+  std::string planted = argc > 3 && !std::strcmp(argv[2], "--planted") ? argv[3] : "";
+  if (count < 1 || (argc != 2 && planted != "separate" && planted != "permille")) {
+    std::fprintf(stderr, "usage: random_schedules COUNT [--planted separate|permille]\n");
+    return 2;
+  }
+  constexpr int eachProgram = 20, plannedPrograms = 20;
+  Placement placement;
+  for (int rank = 0; rank < 8; ++rank)
+    placement.deviceOf.push_back(rank);
+  std::vector<std::unique_ptr<Pricer>> pricers;
+  for (BucketForm form : {BucketForm::OneLaunch, BucketForm::Copies, BucketForm::GroupCall})
+    pricers.push_back(std::make_unique<Pricer>(testing::smallCluster(), placement, Engine::Nccl, form));
+  pricers.push_back(std::make_unique<Pricer>(testing::smallCluster(), placement, Engine::Braid, BucketForm::OneLaunch));
+
+  int made = 0, near = 0, policies = 0;
+  double closest = 1e300;
+  for (uint64_t seed = 1; made < count; ++seed) {
+    const Pricer &pricer = *pricers[seed % pricers.size()];
+    Program program = testing::randomProgram(seed, 5 + int(seed % 40));
+    double bound = plantedBound(planted, program, pricer);
+    auto check = [&](const Schedule &schedule, const ListOptions &options, const std::string &what) {
+      std::string wrong = verifySchedule(program, schedule, options, &pricer);
+      double time = playWithoutNoise(program, schedule, pricer).total.value;
+      if (!wrong.empty()) {
+        std::printf("program %d, %s: expected a valid schedule, got %s\n", int(seed), what.c_str(), wrong.c_str());
+        std::exit(1);
+      }
+      if (time < bound * (1 - 1e-9)) {
+        std::printf("program %d, %s: expected at least the bound of %.9g s, got %.9g s\n", int(seed), what.c_str(),
+                    bound, time);
+        std::exit(1);
+      }
+      closest = std::min(closest, time / bound);
+      near += time < 1.01 * bound;
+    };
+    for (int i = 0; i < eachProgram && made < count; ++i, ++made) {
+      RandomSchedule random(program, pricer, seed * 1000 + uint64_t(i));
+      check(random.make(), random.options, "random schedule " + std::to_string(i));
+    }
+    PlanOptions options;
+    options.sampling.samples = options.sampling.jobs = options.sampling.steps = 1;
+    auto checkPolicy = [&](const PolicyResult &result) {
+      ListOptions rules;
+      rules.overlap = result.policy != Policy::NoOverlap;
+      check(result.schedule, rules, name(result.policy));
+      ++policies;
+    };
+    for (Policy policy : {Policy::NoOverlap, Policy::PerTensor, Policy::Ddp25MiB, Policy::Xla30MiB, Policy::OneBucket})
+      checkPolicy(runPolicy(program, pricer, policy, options));
+    if (seed % plannedPrograms == 0) // takes longer than all others together
+      checkPolicy(runPolicy(program, pricer, Policy::Braid, options));
+  }
+  std::printf("{\"random\": %d, \"policies\": %d, \"closest\": %.9f, \"within_percent\": %d}\n", made, policies,
+              closest, near);
+  return 0;
+}
