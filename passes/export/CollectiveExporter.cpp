@@ -39,8 +39,9 @@ CollectiveExporter::CollectiveExporter(ModuleOp module, const ExportOptions &opt
     int64_t channel = collective.getChannelId().value_or(0);
     distinctChannels |= channel > 1;
     highestChannel = std::max(highestChannel, channel);
+    changed |= !isUnchanged(collective);
     if (isUnchanged(collective))
-      usedChannels.insert(channel);
+      usedChannels.try_emplace(channel, collective.getCollectiveKind());
   });
 }
 
@@ -73,9 +74,15 @@ Attribute CollectiveExporter::channelFor(CollectiveOpInterface collective, bool 
       return {};
     handle = 1;
   }
-  if (!unchanged && distinctChannels && !usedChannels.insert(*handle).second) {
-    handle = ++highestChannel;
-    usedChannels.insert(*handle);
+  CollectiveKind kind = collective.getCollectiveKind();
+  if (distinctChannels) {
+    // Inlining and unrolling copy numbers. XLA's verifier refuses a number of two kinds; of one kind it means nothing. What
+    // nobody changed goes out as it came.
+    auto [first, isNew] = usedChannels.try_emplace(*handle, kind);
+    if (!isNew && (!unchanged || ((planned || changed) && first->second != kind))) {
+      handle = ++highestChannel;
+      usedChannels.try_emplace(*handle, kind);
+    }
   }
   auto type = sourceFact<IntegerAttr>(collective, source_facts::kChannelType);
   // Absent facts of an imported collective stand for type 1; a collective without facts takes what the module uses.

@@ -77,10 +77,11 @@ private:
   ExportOptions options;
   ReplicaGroupsReader groupsReader;
   bool planned = false;
+  bool changed = false; ///< some collective is none of the source's
   // Channel handles: JAX gives every collective handle 1; XLA's partitioner numbers them, and then they stay distinct.
   bool distinctChannels = false;
   int64_t highestChannel = 0;
-  DenseSet<int64_t> usedChannels;
+  DenseMap<int64_t, CollectiveKind> usedChannels; ///< with the kind of their first collective
   int64_t channelType = 1;
 };
 

@@ -1,5 +1,6 @@
 //===- FuseCollectives.cpp - braid-fuse-collectives: buckets by a rule ------------------------------------------===//
 #include "analysis/BlockOrder.h"
+#include "analysis/LoopTrips.h"
 #include "analysis/ProgramModel.h"
 #include "analysis/Remarks.h"
 #include "braid/passes/Passes.h"
@@ -11,6 +12,16 @@ namespace mlir::braid {
 #include "braid/passes/Passes.h.inc"
 
 namespace {
+
+/// Blocks that run in a loop, be it in a function that is called there. Callers come after what they call.
+std::vector<char> blocksInLoops(const ProgramModel &model) {
+  std::vector<char> inLoop(model.blocks.size());
+  for (size_t index = model.blocks.size(); index-- > 0;)
+    for (auto [task, operations] : llvm::zip(model.program.blocks[index].tasks, model.blocks[index].operations))
+      if (task.kind == cost::Task::Nested)
+        inLoop[task.block] |= inLoop[index] || (!operations.empty() && isLoop(operations.front()));
+  return inLoop;
+}
 
 struct FuseCollectives : impl::BraidFuseCollectivesBase<FuseCollectives> {
   using Base::Base;
@@ -35,9 +46,12 @@ struct FuseCollectives : impl::BraidFuseCollectivesBase<FuseCollectives> {
     rule.scanPastDependents = scanPastDependents;
     if (maxCount > 0)
       rule.countCap = int(std::min<int64_t>(maxCount, rule.countCap));
+    cost::BucketRule apart = rule; // no bucketing
+    apart.cap = apart.firstCap = {};
+    std::vector<char> inLoop = blocksInLoops(*model);
     cost::Schedule schedule;
-    for (const cost::Block &block : model->program.blocks) {
-      std::vector<cost::Bucket> buckets = cost::bucketize(block, rule);
+    for (auto [index, block] : llvm::enumerate(model->program.blocks)) {
+      std::vector<cost::Bucket> buckets = cost::bucketize(block, inLoop[index] && !inLoops ? apart : rule);
       schedule.blocks.push_back(orderAsWritten(block, std::move(buckets)));
     }
     remarkBuckets(*model, schedule, getArgumentName());

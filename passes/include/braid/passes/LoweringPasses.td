@@ -88,7 +88,8 @@ def BraidPrepareCompute : Pass<"braid-prepare-compute", "::mlir::func::FuncOp"> 
   let summary = "Bring computation into forms that become loops, matrix products in a good order";
   let description = [{
     `linalg.softmax`, `linalg.pack` and `linalg.unpack` are taken apart. `tensor.gather` and `tensor.scatter`, which nothing lowers, are
-    errors. Where a call gives a function one tensor, or parts of one, twice, the second is a copy.
+    errors. Where a call gives a function one tensor, or parts of one, twice, the second is a copy; so it is where a trip of a `scf.for` hands
+    one on twice.
 
     `linalg.matmul` becomes a generic operation with its loops in the order m, k, n: LLVM vectorizes the innermost one. The
     plain order (m, n, k) is some 40 times slower. No tiling: this is the floor, not the roof.

@@ -53,6 +53,8 @@ def BraidFuseCollectives : Pass<"braid-fuse-collectives", "::mlir::ModuleOp"> {
     Option<"maxCount", "max-count", "int64_t", "0", "most tensors in a bucket, 0: no limit">,
     Option<"scanPastDependents", "scan-past-dependents", "bool", "true",
            "go on past a collective that depends on the bucket; false: the bucket closes there">,
+    Option<"inLoops", "in-loops", "bool", "true",
+           "merge in the bodies of loops too, and in functions called there; false: only outside of loops">,
   ];
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }
