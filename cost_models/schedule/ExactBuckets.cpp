@@ -13,6 +13,8 @@ namespace {
 
 /// More would take seconds.
 constexpr size_t kMostMembers = 2000;
+/// Of looking for cycles, each as long as the block.
+constexpr int kMostTries = 64;
 
 struct Member {
   int task = 0;
@@ -82,6 +84,25 @@ std::vector<Bucket> bucketsOf(std::vector<Member> members, PriceLine price) {
   return buckets;
 }
 
+/// Adds to `result` the buckets of each key, in order, that with all before make no bucket wait for itself. A cycle stays one
+/// when more is merged, so keys that go together are looked at once, and halves where they do not.
+void addWithoutCycle(const Block &block, const std::vector<std::vector<Bucket>> &keys, size_t first, size_t last,
+                     std::vector<Bucket> &result, int &tries) {
+  if (first == last || tries-- <= 0)
+    return;
+  std::vector<Bucket> with = result;
+  for (size_t key = first; key < last; ++key)
+    with.insert(with.end(), keys[key].begin(), keys[key].end());
+  Contraction graph(block, with);
+  if (graph.programOrder().size() == graph.nodes.size()) {
+    result = std::move(with);
+  } else if (last - first > 1) {
+    size_t middle = (first + last) / 2;
+    addWithoutCycle(block, keys, first, middle, result, tries);
+    addWithoutCycle(block, keys, middle, last, result, tries);
+  }
+}
+
 } // namespace
 
 std::vector<Bucket> braid::cost::exactBuckets(const Block &block, const std::vector<int> &runs, const Pricer &pricer) {
@@ -97,7 +118,6 @@ std::vector<Bucket> braid::cost::exactBuckets(const Block &block, const std::vec
 
   std::vector<int> segments = segmentsOf(block);
   std::map<std::tuple<int, int, int, std::string>, std::vector<Member>> keys; // groups of a key are equal by meaning
-  std::vector<Bucket> result;
   for (size_t i = 0; i < block.tasks.size(); ++i) {
     const Task &task = block.tasks[i];
     if (task.kind != Task::Collective)
@@ -109,15 +129,12 @@ std::vector<Bucket> braid::cost::exactBuckets(const Block &block, const std::vec
     keys[{segments[i], task.key, int(task.spec.kind), task.spec.elementType}].push_back(
         {int(i), ends[i], double(task.spec.bytes.value), after[i]});
   }
-  for (auto &[key, members] : keys) {
-    if (members.size() < 2 || members.size() > kMostMembers)
-      continue;
-    std::vector<Bucket> buckets = bucketsOf(members, PriceLine(pricer, block.tasks[members.front().task].spec));
-    std::vector<Bucket> with = result;
-    with.insert(with.end(), buckets.begin(), buckets.end());
-    Contraction graph(block, with);
-    if (graph.programOrder().size() == graph.nodes.size()) // no bucket waits for itself
-      result = std::move(with);
-  }
+  std::vector<std::vector<Bucket>> cuts;
+  for (auto &[key, members] : keys)
+    if (members.size() >= 2 && members.size() <= kMostMembers)
+      cuts.push_back(bucketsOf(members, PriceLine(pricer, block.tasks[members.front().task].spec)));
+  std::vector<Bucket> result;
+  int tries = kMostTries;
+  addWithoutCycle(block, cuts, 0, cuts.size(), result, tries);
   return result;
 }

@@ -15,13 +15,15 @@
 // "Placed": a compute task that has run, a collective that could be started. A task is a candidate when its
 // predecessors are placed, since starting what it needs and waiting is always possible then.
 //
-// Cost: O((n + e) log n) for n tasks and e dependences, and for each boundary a look at the collectives held back.
+// Cost: O((n + e) log n) for n tasks and e dependences, and for each boundary a look at the collectives that a memory limit
+// holds back.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Contraction.h"
 #include "schedule/Release.h"
 #include <algorithm>
 #include <queue>
 #include <set>
+#include <utility>
 
 using namespace braid::cost;
 
@@ -33,7 +35,7 @@ public:
             const ListOptions &options, const std::vector<Seconds> &durations, const std::vector<int> &base)
       : graph(graph), options(options), durations(durations), base(base), fabrics(graph.buckets.size()),
         release(program, block, graph, options.memoryLimit, durations, base), nodes(graph.nodes.size()),
-        ready{std::set<int, Order>(Order{this}), std::set<int, Order>(Order{this})} {
+        ready{Queue(Order{this}), Queue(Order{this})}, startable{Queue(Order{this}), Queue(Order{this})} {
     for (size_t b = 0; b < fabrics.size(); ++b)
       fabrics[b] = int(pricer.fabric(mergedSpec(graph.block, graph.buckets[b])));
     for (auto node = base.rbegin(); node != base.rend(); ++node) {
@@ -42,6 +44,9 @@ public:
         tail = std::max(tail, durations[reader].value + nodes[reader].tail);
       nodes[*node].tail = tail;
       nodes[*node].missing = int(graph.nodes[*node].operands.size() + graph.nodes[*node].chain.size());
+      for (const std::vector<int> *before : {&graph.nodes[*node].operands, &graph.nodes[*node].chain})
+        for (int n : *before)
+          nodes[*node].awaits += queued(*node) && queued(n);
     }
     release.setFabrics(fabrics);
     priority.resize(nodes.size());
@@ -79,6 +84,8 @@ private:
     double tail = 0;
     int missing = 0;    // predecessors not placed
     int unfinished = 0; // operands that are collectives not yet at their end
+    int awaits = 0;     // of a collective: operands not yet at their end, and earlier ones of its chain not yet started
+    int looked = 0;     // the last stall that came by
     bool offered = false, started = false, finished = false, awaited = false;
     double end = 0; // of a collective in flight
   };
@@ -91,6 +98,7 @@ private:
                             std::make_pair(scheduler->graph.nodes[b].position, b);
     }
   };
+  using Queue = std::set<int, Order>;
   using ByPriority = std::set<std::pair<int, int>>; // priority, node
 
   bool queued(int node) const { return graph.isBucket(node) && !graph.nodes[node].blocking; }
@@ -111,6 +119,8 @@ private:
         continue;
       }
       ready[fabrics[n]].insert(n);
+      if (nodes[n].awaits == 0)
+        canStart(n);
       place(n, stack);
     }
   }
@@ -137,7 +147,10 @@ private:
       if (!queued(bucket))
         continue;
       for (int reader : graph.nodes[bucket].readers)
-        if (!queued(reader) && nodes[reader].offered && --nodes[reader].unfinished == 0) {
+        if (queued(reader)) {
+          if (--nodes[reader].awaits == 0)
+            canStart(reader);
+        } else if (nodes[reader].offered && --nodes[reader].unfinished == 0) {
           std::pair<int, int> entry{priority[reader], reader};
           blocked.erase(entry);
           runnable.insert(entry);
@@ -179,6 +192,10 @@ private:
     order.push_back({Event::Start, bucket});
     nodes[bucket].started = true;
     ready[fabric].erase(bucket);
+    startable[fabric].erase(bucket);
+    for (int follower : graph.nodes[bucket].followers)
+      if (queued(bucket) && queued(follower) && --nodes[follower].awaits == 0)
+        canStart(follower);
     inFlight[fabric].push_back(bucket);
     nodes[bucket].end = channelFree[fabric] = std::max(clock, channelFree[fabric]) + durations[bucket].value;
     ends.push({nodes[bucket].end, bucket});
@@ -189,19 +206,23 @@ private:
     return int(inFlight[fabric].size()) < std::max(1, options.inFlight) || nodes[inFlight[fabric].front()].end <= clock;
   }
   /// Without the compute stream losing time: its operands have ended, what it must follow has begun.
-  bool startable(int bucket) const {
-    for (int earlier : graph.nodes[bucket].chain)
-      if (queued(earlier) && !nodes[earlier].started)
-        return false;
-    for (int operand : graph.nodes[bucket].operands)
-      if (queued(operand) && !nodes[operand].finished)
-        return false;
-    return true;
+  bool canStartNow(int bucket) const { return nodes[bucket].awaits == 0; }
+  /// It may stand in the queue from now on, or when the compute that is left asks for it.
+  void canStart(int bucket) {
+    if (!nodes[bucket].offered || nodes[bucket].started)
+      return;
+    if (release.heldUntil(bucket) <= 0)
+      startable[fabrics[bucket]].insert(bucket);
+    else
+      held.push({release.heldUntil(bucket), bucket});
   }
   int nextToStart(int fabric) {
     Seconds kernel = runnable.empty() ? Seconds{1e300} : durations[runnable.begin()->second];
-    for (int bucket : ready[fabric])
-      if (startable(bucket) && release.allows(bucket, kernel))
+    for (; !held.empty() && held.top().first < release.done() + kernel.value; held.pop())
+      if (int bucket = held.top().second; !nodes[bucket].started)
+        startable[fabrics[bucket]].insert(bucket);
+    for (int bucket : startable[fabric])
+      if (release.allows(bucket, kernel))
         return bucket;
     return -1;
   }
@@ -217,14 +238,19 @@ private:
 
   /// The compute stream has nothing else to do: starts what `node` needs if a lane is free, else the clock goes on.
   void stall(int node) {
-    std::vector<int> stack = graph.nodes[node].operands;
-    bool started = false;
+    bool started = false, free = false;
+    for (int fabric : {0, 1})
+      free |= laneFree(fabric) && !ready[fabric].empty();
+    std::vector<int> stack;
+    if (free)
+      stack = graph.nodes[node].operands;
+    ++stalls;
     while (!stack.empty()) {
       int n = stack.back();
       stack.pop_back();
-      if (!queued(n) || nodes[n].started)
+      if (!queued(n) || nodes[n].started || std::exchange(nodes[n].looked, stalls) == stalls)
         continue;
-      if (startable(n) && laneFree(fabrics[n])) {
+      if (canStartNow(n) && laneFree(fabrics[n])) {
         start(n);
         started = true;
         continue;
@@ -276,10 +302,9 @@ private:
     for (auto first = blocked.begin(); first != blocked.end() && *first < *runnable.begin() && looked < 16;
          ++first, ++looked)
       release = std::min(release, released(first->second));
-    for (const std::set<int, Order> &queue :
-         ready) // the stream must be free to start a collective that waits for another
+    for (const Queue &queue : ready) // the stream must be free to start a collective that waits for another
       for (auto bucket = queue.begin(), end = queue.end(); bucket != end && looked < 32; ++bucket, ++looked)
-        if (nodes[*bucket].tail > nodes[runnable.begin()->second].tail && !startable(*bucket))
+        if (nodes[*bucket].tail > nodes[runnable.begin()->second].tail && !canStartNow(*bucket))
           release = std::min(release, released(*bucket));
     looked = 0;
     for (auto &[rank, node] : runnable) {
@@ -340,7 +365,7 @@ private:
         continue;
       }
       bool left = false;
-      for (std::set<int, Order> &queue : ready)
+      for (Queue &queue : ready)
         if ((left = !queue.empty())) {
           start(*queue.begin());
           break;
@@ -360,12 +385,15 @@ private:
   std::vector<State> nodes;
   int segment = 0;
   double clock = 0, channelFree[2] = {0, 0};
-  std::set<int, Order> ready[2]; // collectives that could be started
-  std::vector<int> inFlight[2];  // started and not awaited, in order
-  std::vector<int> priority;     // of compute tasks: their place in the program, or by tail
-  ByPriority runnable, blocked;  // compute tasks; blocked ones wait for a collective's end
+  Queue ready[2], startable[2]; // collectives: placed; of these, the ones that can start now
+  std::vector<int> inFlight[2]; // started and not awaited, in order
+  std::vector<int> priority;    // of compute tasks: their place in the program, or by tail
+  ByPriority runnable, blocked; // compute tasks; blocked ones wait for a collective's end
   using End = std::pair<double, int>;
   std::priority_queue<End, std::vector<End>, std::greater<End>> ends;
+  /// Collectives that could start and cost memory, by the compute that is done when they may.
+  std::priority_queue<End, std::vector<End>, std::greater<End>> held;
+  int stalls = 0;
   std::vector<Event> order;
 };
 

@@ -18,6 +18,9 @@ public:
 
   /// `kernel`: what the compute stream does next; the bucket can start now or after it.
   bool allows(int bucket, Seconds kernel) const;
+  /// Not before so much compute is done, including the next kernel; 0: at any time.
+  double heldUntil(int bucket) const { return growth[bucket].value > 0 ? latest[bucket] : 0; }
+  double done() const { return workDone; }
   void started(int bucket);
   void ran(int node);
 

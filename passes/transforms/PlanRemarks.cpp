@@ -3,6 +3,7 @@
 
 #include "analysis/ModuleFacts.h"
 #include "analysis/Remarks.h"
+#include <optional>
 
 namespace mlir::braid {
 
@@ -20,35 +21,59 @@ static bool wanted(const ProgramModel &model) {
 
 namespace {
 
-/// Tasks that must come before or after, through any chain, and through the other members of buckets.
-class Ancestors {
+/// Whether a launch must come before another, through any chain of tasks and through the other members of buckets. The schedule
+/// is an order of all of them, so the chain lies between the two, and is looked for there only.
+class Chains {
 public:
-  Ancestors(const cost::Block &block, const cost::BlockSchedule &schedule) : block(block), node(block.tasks.size()) {
-    for (size_t task = 0; task < block.tasks.size(); ++task)
-      node[task] = {int(task)};
-    for (const cost::Bucket &bucket : schedule.buckets)
+  Chains(const cost::Block &block, const cost::BlockSchedule &schedule)
+      : block(block), schedule(schedule), begins(block.tasks.size()), bucketOf(block.tasks.size(), -1),
+        seen(block.tasks.size()) {
+    for (auto [number, bucket] : llvm::enumerate(schedule.buckets))
       for (int task : bucket.tasks)
-        node[task] = bucket.tasks;
+        bucketOf[task] = int(number);
+    for (auto [at, event] : llvm::enumerate(schedule.order)) {
+      if (event.kind == cost::Event::Run)
+        begins[event.index] = int(at);
+      if (event.kind == cost::Event::Start)
+        for (int task : schedule.buckets[event.index].tasks)
+          begins[task] = int(at);
+    }
   }
-  bool reaches(const std::vector<int> &from, const std::vector<int> &to) {
-    std::vector<char> seen(block.tasks.size(), 0);
-    std::vector<int> work = to;
+  /// Nothing once too many tasks were looked at, for launches that are far apart in a large program.
+  std::optional<bool> join(int one, int other) {
+    int first = begins[schedule.buckets[one].tasks.front()], last = begins[schedule.buckets[other].tasks.front()];
+    if (first > last) {
+      std::swap(one, other);
+      std::swap(first, last);
+    }
+    ++searches;
+    std::vector<int> work = schedule.buckets[other].tasks;
     while (!work.empty()) {
       int task = work.back();
       work.pop_back();
-      for (int member : node[task]) {
-        if (seen[member])
+      for (int operand : block.tasks[task].operands) {
+        if (--left < 0)
+          return std::nullopt;
+        if (begins[operand] < first || seen[operand] == searches)
           continue;
-        seen[member] = 1;
-        work.insert(work.end(), block.tasks[member].operands.begin(), block.tasks[member].operands.end());
+        if (bucketOf[operand] == one)
+          return true;
+        ArrayRef<int> together =
+            bucketOf[operand] < 0 ? ArrayRef(operand) : ArrayRef(schedule.buckets[bucketOf[operand]].tasks);
+        for (int member : together)
+          seen[member] = searches;
+        llvm::append_range(work, together);
       }
     }
-    return llvm::any_of(from, [&](int task) { return seen[task] != 0; });
+    return false;
   }
 
 private:
   const cost::Block &block;
-  std::vector<std::vector<int>> node;
+  const cost::BlockSchedule &schedule;
+  std::vector<int> begins, bucketOf, seen;
+  int searches = 0;
+  int64_t left = int64_t(1) << 24; ///< operands that may be looked at
 };
 
 } // namespace
@@ -58,7 +83,7 @@ void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, St
     return;
   for (auto [index, block] : llvm::enumerate(model.program.blocks)) {
     const cost::BlockSchedule &chosen = schedule.blocks[index];
-    Ancestors ancestors(block, chosen);
+    Chains chains(block, chosen);
     llvm::DenseMap<int, std::vector<int>> byKey; // buckets
     for (auto [bucket, members] : llvm::enumerate(chosen.buckets))
       if (int key = block.tasks[members.tasks.front()].key; key >= 0)
@@ -92,12 +117,14 @@ void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, St
         continue;
       const cost::Bucket &other = chosen.buckets[*next];
       remarkMissed(op->getLoc(), category, "bucket", [&] {
-        bool dependent = ancestors.reaches(bucket.tasks, other.tasks) || ancestors.reaches(other.tasks, bucket.tasks);
+        std::optional<bool> dependent = chains.join(int(number), *next);
         std::string apart = "not merged with the " + kind + " at " +
                             locationText(model.collective(int(index), other.tasks.front())->getLoc());
-        return dependent ? apart + ": one depends on the other"
-                         : apart + ": together " + cost::toString(spec.bytes + cost::mergedSpec(block, other).bytes) +
-                               " are above the cap, or later than what separate launches reach";
+        if (dependent.value_or(false))
+          return apart + ": one depends on the other";
+        return apart + ": together " + cost::toString(spec.bytes + cost::mergedSpec(block, other).bytes) +
+               " are above the cap, or later than what separate launches reach" +
+               (dependent ? "" : ", or one depends on the other, which was not looked for in a program of this size");
       });
     }
   }
