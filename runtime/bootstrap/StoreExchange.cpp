@@ -2,6 +2,7 @@
 #include "bootstrap/StoreExchange.h"
 #include "bootstrap/LauncherLink.h"
 #include "bootstrap/Wire.h"
+#include "core/SystemError.h"
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -34,13 +35,19 @@ Outcome serve(const RankInfo &info, std::unique_ptr<StoreThread> &server) {
 
 Outcome StoreExchange::connect(const RankInfo &info, double seconds, std::shared_ptr<StoreExchange> &exchange) {
   Deadline deadline(seconds);
+  bool own = info.ranks > 1 && info.rank == 0 && !info.launcherServes;
+  // Looked for before anybody calls: a store that can't accept is silent, and its callers wait for as long as they may.
+  if (Outcome room = own ? roomForDescriptors(size_t(info.ranks) + 4, "the store of " + std::to_string(info.ranks) +
+                                                                          " ranks, which rank 0 serves")
+                         : roomForDescriptors(2, "connection to the store");
+      !room)
+    return room;
   std::shared_ptr<StoreExchange> made(new StoreExchange);
   made->info = info;
   made->process = getpid();
   made->hosts = {thisHost()};
   std::vector<std::string> processors = {allowedProcessors()};
   if (info.ranks > 1) {
-    bool own = info.rank == 0 && !info.launcherServes;
     if (own)
       if (Outcome done = serve(info, made->server); !done)
         return done;

@@ -265,6 +265,19 @@ def out_of_descriptors_files_and_memory():
 
 
 @check
+def no_room_for_the_store():
+    """Rank 0, which serves the store, says so before the others call it: one that can't accept is silent."""
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as program:
+        program.write("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %r = braid.all_reduce sum %a groups = "
+                      "#braid.groups<[[0, 1, 2, 3]]> : tensor<4xf32>\n  return %r : tensor<4xf32>\n}\n")
+        program.flush()
+        for limit in (8, 9, 10):
+            with Job("prlimit", f"--nofile={limit}", "braid-run", program.name, "-n", 4, "--transport", "tcp") as job:
+                expect(job.end() == 70 and re.search("store of 4 ranks.* expected room for 8 descriptors, got .*ulimit -n", job.text()),
+                       job.text())
+
+
+@check
 def a_full_dev_shm_does_not_matter():
     """Nothing of ours lies there: memory is anonymous."""
     fill = "mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero > /dev/shm/full; "

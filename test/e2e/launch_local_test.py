@@ -98,6 +98,7 @@ def signals_reach_the_ranks():
         job.process.send_signal(signal.SIGTERM)
         status = job.end()
         expect(status == 143 and job.out.count("got term") == 2, f"{status} {job.text()}")
+        expect(job.err == ["braid-launch: asked to end by signal 15; ending the ranks here"], job.text())
         job.nothing_left()
 
 

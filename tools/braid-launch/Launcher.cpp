@@ -221,7 +221,9 @@ void Launcher::signals() {
       end();
     } else {
       signalled = number;
-      publish(128 + number, "braid-launch was asked to end by signal " + std::to_string(number));
+      std::string what = "asked to end by signal " + std::to_string(number);
+      say(what + "; ending the ranks here");
+      publish(128 + number, "braid-launch was " + what);
       phase = Asked;
       next = Deadline(options.grace);
     }
@@ -309,7 +311,7 @@ void Launcher::watchOthers() {
       if (Outcome done = news->waited(failureKey, text); !done)
         text = "1 " + done.text;
   }
-  if (text.empty() || status || options.keep || !anyRunning())
+  if (text.empty() || status || signalled || options.keep || !anyRunning()) // signalled: the failure is our own
     return;
   size_t space = text.find(' ');
   status = statusIn(text);
