@@ -32,17 +32,24 @@ public:
   /// A function as somebody outside of the module calls it. `careful`: with buffers of their own, as the interface of
   /// public functions asks; else arguments may be one another, and globals.
   void follow(FunctionOpInterface function, bool careful) {
-    BufferState state;
     outside = careful ? nullptr : function.getOperation();
     stack = {function};
     followed.insert(function);
-    for (Value argument : function.getArguments())
-      if (isBuffer(argument))
-        state.set(argument, BufferObject{outside ? outside : argument.getAsOpaquePointer()});
-    region(function.getFunctionBody(), std::move(state), [&](Operation *end, BufferState &after) {
-      for (auto &[token, flight] : after.flights)
-        findings.add(end, flight, "collective in flight, expected it to be finished before the function ends");
-    });
+    const int callsBefore = calls;
+    size_t known;
+    do { // what is kept in memory is kept on all paths, also on those that were followed before
+      known = kept.size();
+      learned.clear();
+      calls = callsBefore;
+      BufferState state;
+      for (Value argument : function.getArguments())
+        if (isBuffer(argument))
+          state.set(argument, BufferObject{outside ? outside : argument.getAsOpaquePointer()});
+      region(function.getFunctionBody(), std::move(state), [&](Operation *end, BufferState &after) {
+        for (auto &[token, flight] : after.flights)
+          findings.add(end, flight, "collective in flight, expected it to be finished before the function ends");
+      });
+    } while (kept.size() != known);
   }
 
   /// Functions that were followed, from outside or by a call.
@@ -416,12 +423,11 @@ private:
         if (memory.getDefiningOp() == op && effects.getEffectOnValue<MemoryEffects::Allocate>(memory))
           continue;                                        // its own, new
         if (!isa<TensorType, TokenType>(memory.getType())) // a pointer that is no buffer may be any
-          inspect(op, effect, memory, state);
+          inspect(op, effect, state.of(memory), state);
         continue;
       }
       for (Value operand : op->getOperands()) // it does not say which
-        if (isBuffer(operand))
-          inspect(op, effect, operand, state);
+        inspect(op, effect, isBuffer(operand) ? state.of(operand) : behind(operand, state), state);
     }
   }
 
@@ -445,8 +451,7 @@ private:
     return {objects, nullptr};
   }
 
-  void inspect(Operation *op, MemoryEffects::EffectInstance &effect, Value buffer, BufferState &state) {
-    Buffer touched = state.of(buffer);
+  void inspect(Operation *op, MemoryEffects::EffectInstance &effect, const Buffer &touched, BufferState &state) {
     bool reads = isa<MemoryEffects::Read>(effect.getEffect());
     StringRef verb = reads ? "read" : isa<MemoryEffects::Write>(effect.getEffect()) ? "write" : "free";
     bool frees = isa<MemoryEffects::Free>(effect.getEffect());
