@@ -3,17 +3,17 @@
 
 using namespace braid::cost;
 
-/// The program as written needs too much: no schedule of it can be expected to need less.
-static Error aboveLimit(const Program &program, const PolicyResult &written, Bytes limit) {
+/// `least`: of the schedules without overlap the one that needs least. `subject`: which one it is.
+static Error aboveLimit(const Program &program, const PolicyResult &least, Bytes limit, const std::string &subject) {
   Error error;
-  std::string allowed = toString(limit), needed = toString(written.peak.bytes);
+  std::string allowed = toString(limit), needed = toString(least.peak.bytes);
   if (allowed == needed) { // three digits do not tell them apart
     allowed = std::to_string(limit.value) + " B";
-    needed = std::to_string(written.peak.bytes.value) + " B";
+    needed = std::to_string(least.peak.bytes.value) + " B";
   }
-  error.message = "memory of the program before planning, expected at most " + allowed + ", got a peak of " + needed;
+  error.message = "memory of the program " + subject + ", expected at most " + allowed + ", got a peak of " + needed;
   std::string holders;
-  for (const auto &[name, bytes] : liveAtPeak(program, written.schedule, written.peak))
+  for (const auto &[name, bytes] : liveAtPeak(program, least.schedule, least.peak))
     holders += (holders.empty() ? "" : ", ") + name + " (" + toString(bytes) + ")";
   if (!holders.empty())
     error.message += "; held by " + holders;
@@ -24,13 +24,26 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
   if (program.blocks.empty())
     return Error{"plan, expected a program with an entry block, got none", ""};
   PlanResult result;
+  std::vector<PolicyResult> lean; // where the program as it is written needs too much: its gathers may come later
   for (Policy policy : {Policy::NoOverlap, Policy::PerTensor, Policy::Ddp25MiB, Policy::Xla30MiB, Policy::OneBucket}) {
     result.policies.push_back(runPolicy(program, pricer, policy, options));
     const PolicyResult &last = result.policies.back();
-    if (policy == Policy::NoOverlap && options.memoryLimit.value > 0 && last.peak.bytes > options.memoryLimit)
-      return aboveLimit(program, last, options.memoryLimit);
+    if (policy != Policy::NoOverlap || options.memoryLimit.value <= 0 || last.peak.bytes <= options.memoryLimit)
+      continue;
+    lean.emplace_back().policy = policy;
+    lean.back().schedule = leanSchedule(program);
+    measure(lean.back(), program, pricer, options);
+    if (lean.back().peak.bytes > options.memoryLimit)
+      return lean.back().peak.bytes < last.peak.bytes
+                 ? aboveLimit(program, lean.back(), options.memoryLimit, "with each gather as late as it can be")
+                 : aboveLimit(program, last, options.memoryLimit, "before planning");
   }
-  PolicyResult best = searchPlan(program, pricer, options, result.policies, &result.alternatives);
+  std::vector<PolicyResult> offers = result.policies;
+  offers.insert(offers.end(), lean.begin(), lean.end());
+  PolicyResult best = searchPlan(program, pricer, options, offers, &result.alternatives);
+  std::string unplanned = std::string("as ") + name(Policy::NoOverlap);
+  if (!lean.empty() && best.rule.rfind(unplanned, 0) == 0)
+    best.rule.insert(unplanned.size(), ", with each gather as late as it can be");
   ListOptions rules;
   rules.inFlight = options.inFlight;
   rules.memoryLimit = options.memoryLimit;

@@ -9,6 +9,9 @@ namespace braid::cost {
 /// The schedule of a baseline (every policy but Braid).
 Schedule baselineSchedule(const Program &program, const Pricer &pricer, Policy policy, int inFlight);
 
+/// Without overlap, and what costs memory as late as it can be.
+Schedule leanSchedule(const Program &program);
+
 /// Fills what a schedule's result reports: times without noise, quantiles, objective, counts, bytes, peak.
 void measure(PolicyResult &result, const Program &program, const Pricer &pricer, const PlanOptions &options);
 

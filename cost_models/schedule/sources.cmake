@@ -5,6 +5,7 @@ set(BRAID_SCHEDULE_SOURCES
   schedule/ExactBuckets.cpp
   schedule/Fsdp.cpp
   schedule/Gradients.cpp
+  schedule/Lean.cpp
   schedule/ListSchedule.cpp
   schedule/Plan.cpp
   schedule/Policies.cpp
