@@ -38,7 +38,8 @@ void store(char *to, Type element, double value) {
   memcpy(to, &whole, element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
 }
 
-std::string fillUniform(std::vector<char> &bytes, RankedTensorType type, llvm::StringRef parameters, uint64_t stream) {
+std::string fillUniform(llvm::MutableArrayRef<char> bytes, RankedTensorType type, llvm::StringRef parameters,
+                        uint64_t stream) {
   auto [seedText, range] = parameters.split(':');
   uint64_t seed;
   double most = 1;
@@ -68,7 +69,8 @@ std::string expandPath(std::string path, int rank, int ranks) {
   return expanded;
 }
 
-std::string fill(std::vector<char> &bytes, RankedTensorType type, const std::string &spec, int rank, int ranks) {
+std::string fill(llvm::MutableArrayRef<char> bytes, RankedTensorType type, const std::string &spec, int rank,
+                 int ranks) {
   auto [kind, rest] = llvm::StringRef(spec).split(':');
   int64_t size = elementBytesOf(type), count = type.getNumElements();
   auto everywhere = [&](auto valueAt) {
@@ -99,14 +101,13 @@ std::string fill(std::vector<char> &bytes, RankedTensorType type, const std::str
     std::ifstream file(path, std::ios::binary);
     if (!file)
       return path + ": " + std::strerror(errno);
+    file.read(bytes.data(), std::streamsize(bytes.size()));
+    size_t got = size_t(file.gcount());
     // One byte more than there should be tells that there is more; a device may have no end.
-    std::string found(bytes.size() + 1, '\0');
-    file.read(found.data(), std::streamsize(found.size()));
-    if (size_t(file.gcount()) != bytes.size())
-      return path + ": expected " + std::to_string(bytes.size()) + " bytes, got " +
-             (file.gcount() > std::streamsize(bytes.size()) ? "more" : std::to_string(file.gcount()));
-    memcpy(bytes.data(), found.data(), bytes.size());
-    return "";
+    bool more = got == bytes.size() && file.get() != std::ifstream::traits_type::eof();
+    return got == bytes.size() && !more ? ""
+                                        : path + ": expected " + std::to_string(bytes.size()) + " bytes, got " +
+                                              (more ? "more" : std::to_string(got));
   }
   return "expected zeros, ones, iota, rank, const:V, seed:S, rank-seed:S or file:PATH, got " + spec;
 }

@@ -17,7 +17,8 @@
 namespace braid::run {
 
 /// Fills `bytes` (of the tensor's size). Returns an error or "".
-std::string fill(std::vector<char> &bytes, mlir::RankedTensorType type, const std::string &spec, int rank, int ranks);
+std::string fill(llvm::MutableArrayRef<char> bytes, mlir::RankedTensorType type, const std::string &spec, int rank,
+                 int ranks);
 
 /// %r and %n in a path.
 std::string expandPath(std::string path, int rank, int ranks);

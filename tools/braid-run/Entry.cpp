@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -27,6 +28,12 @@ Port portOf(Type type) {
   return {RankedTensorType::get(buffer.getShape(), buffer.getElementType()), "", /*isBuffer=*/true};
 }
 
+/// Whether addresses reach all of a tensor: bytes, and elements before a 0 among the sizes, fit into 63 bits.
+bool isAddressable(RankedTensorType type) {
+  int64_t bytes = elementBytesOf(type);
+  return llvm::none_of(type.getShape(), [&](int64_t size) { return size && llvm::MulOverflow(bytes, size, bytes); });
+}
+
 LogicalResult readPorts(func::FuncOp entry, TypeRange types, StringRef what, std::vector<Port> &ports) {
   for (auto [index, type] : llvm::enumerate(types)) {
     Port port = portOf(type);
@@ -36,6 +43,8 @@ LogicalResult readPorts(func::FuncOp entry, TypeRange types, StringRef what, std
              << ": expected a tensor or memref of static shape (a memref in one piece), or a number, of a type of "
                 "whole bytes, got "
              << type;
+    if (!isAddressable(port.type))
+      return entry.emitError() << what << ' ' << index << ": expected less than 2^63 bytes, got " << type;
     ports.push_back(port);
   }
   return success();

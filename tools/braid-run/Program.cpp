@@ -1,14 +1,20 @@
 //===- Program.cpp - the description that a compiled object carries ---------------------------------------------===//
 //
-//   1;<ranks>;<function type>;<data of argument 0>;<data of argument 1>;...
+//   2;<ranks>;<function type>;<data of argument 0>;<data of argument 1>;...
+//
+// Data may be a path, with any character in it, and goes as hexadecimal digits.
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Compile.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
+#include <fstream>
 
 using namespace mlir;
 
@@ -27,12 +33,12 @@ std::string Program::describe() const {
     });
     os << ')';
   };
-  os << "1;" << ranks << (exactly ? ";" : "+;");
+  os << "2;" << ranks << (exactly ? ";" : "+;");
   types(arguments);
   os << " -> ";
   types(results);
   for (const Port &port : arguments)
-    os << ';' << port.data;
+    os << ';' << llvm::toHex(port.data);
   return text;
 }
 
@@ -47,11 +53,14 @@ bool Program::readDescription(llvm::StringRef text, MLIRContext &context) {
   auto [signature, data] = types.split(';');
   auto function = dyn_cast_or_null<FunctionType>(parseType(signature, &context));
   exactly = !count.consume_back("+");
-  if (version != "1" || count.getAsInteger(10, ranks) || !function)
+  if (version != "2" || count.getAsInteger(10, ranks) || !function)
     return false;
   for (Type type : function.getInputs()) {
     auto [mine, others] = data.split(';');
-    arguments.push_back({tensorOf(type), mine.str(), isa<MemRefType>(type)});
+    std::string text;
+    if (!llvm::tryGetFromHex(mine, text))
+      return false;
+    arguments.push_back({tensorOf(type), text, isa<MemRefType>(type)});
     data = others;
   }
   for (Type type : function.getResults())
@@ -74,11 +83,25 @@ public:
 
 } // namespace
 
+/// Whether the file ends before its table of sections, which linkers put last: a loader maps what is not there, and the process ends by
+/// a signal when it looks.
+static bool isCutOff(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr head = {};
+  file.read(reinterpret_cast<char *>(&head), sizeof head);
+  if (size_t(file.gcount()) != sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+    return false; // the loader says what it is
+  file.seekg(0, std::ios::end);
+  return uint64_t(file.tellg()) < head.e_shoff + uint64_t(head.e_shnum) * head.e_shentsize;
+}
+
 std::unique_ptr<Program> load(const std::string &path) {
   auto failed = [&](const llvm::Twine &why) {
     llvm::errs() << "braid-run: error: " << path << ": " << why << '\n';
     return nullptr;
   };
+  if (isCutOff(path))
+    return failed("expected a whole module, got one whose end is missing");
   // A path, even without a slash: the loader would search for a plain name.
   void *library = dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW);
   if (!library)

@@ -49,6 +49,13 @@ bool firstToSay(const std::string &text) {
 }
 
 int runRanks(int count, double grace, const std::function<int(int)> &body) {
+  // Under a launcher this is a job of its own, and what the launcher says of its own job is not about these ranks.
+  const char *store = getenv("BRAID_STORE");
+  if (store && !strcmp(store, "launcher"))
+    for (const char *name : {"BRAID_STORE", "BRAID_RENDEZVOUS", "BRAID_CONTROL", "BRAID_LAUNCHER", "BRAID_JOB"})
+      unsetenv(name);
+  for (const char *name : {"BRAID_LOCAL_RANK", "BRAID_LOCAL_RANKS"})
+    unsetenv(name);
   setenv("BRAID_JOB_SECRET", newSecret().c_str(), 1);
   setenv("BRAID_RANKS", std::to_string(count).c_str(), 1);
   void *shared =

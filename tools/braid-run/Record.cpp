@@ -158,9 +158,8 @@ std::string writeProfile(const std::vector<Record> &records, const Marks &marks,
     }
   }
   if (computation.empty() || quantile(computation, 0.5) <= 0)
-    return "--record-profile: expected computation that takes time, got none: the virtual clock does not see what a "
-           "processor "
-           "computes, record on the machine's or the wall clock";
+    return "--record-profile: expected computation that takes time, got none: the program has none, or the virtual "
+           "clock ran, which does not see what a processor computes: record on the machine's or the wall clock";
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{\"format\": \"braid-compute-profile\",\n \"version\": 1,\n \"program\": \"" << marks.program << "\",\n"

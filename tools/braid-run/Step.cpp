@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 using namespace mlir;
 
@@ -55,7 +56,12 @@ std::string report(const RunOptions &options, std::vector<double> seconds) {
 std::string runSteps(Program &program, const RunOptions &options, int rank, int ranks) {
   std::vector<char *> data;
   for (auto [index, port] : llvm::enumerate(program.arguments)) {
-    std::vector<char> bytes(bytesOf(port));
+    // Asked of the system first, which refuses what it can't have; memory that ranks share it promises without end.
+    std::unique_ptr<char, void (*)(void *)> own(static_cast<char *>(malloc(size_t(bytesOf(port)) + 1)), std::free);
+    if (!own)
+      return llvm::formatv("argument {0}: {1}: expected memory for {2} bytes, got none", index, port.type,
+                           bytesOf(port));
+    MutableArrayRef<char> bytes(own.get(), size_t(bytesOf(port)));
     auto given = options.data.find(index);
     std::string error = fill(bytes, port.type, given != options.data.end() ? given->second : port.data, rank, ranks);
     if (!error.empty())
