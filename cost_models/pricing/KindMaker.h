@@ -81,6 +81,7 @@ bool symmetricKinds(KindMaker &maker);
 bool treeKinds(KindMaker &maker);
 bool doublingKinds(KindMaker &maker);
 bool doubleTreeKinds(KindMaker &maker);
+bool refinedKinds(KindMaker &maker); ///< any algorithm
 
 /// More ranks than this are not played by shape.
 constexpr int mostShapes = 64;

@@ -170,7 +170,7 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
 }
 
 /// Where kinds are only near, all ranks of a large group play if they send no more messages than this.
-constexpr int64_t mostOfEveryone = 1 << 13;
+constexpr int64_t mostOfEveryone = 3500;
 
 std::unique_ptr<KindProgram> KindProgram::make(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
                                                const algorithms::StepOptions &options, const Topology &topology,
@@ -181,19 +181,24 @@ std::unique_ptr<KindProgram> KindProgram::make(const algorithms::Algorithm &algo
     return nullptr; // not the same everywhere
   KindMaker maker(algorithm, kind, ranks, options, topology, first);
   std::unique_ptr<KindProgram> estimate;
-  for (bool (*kinds)(KindMaker &) : {symmetricKinds, treeKinds, doublingKinds, doubleTreeKinds}) {
+  auto made = [&](bool (*kinds)(KindMaker &)) {
     maker.players.clear();
     maker.near = false;
-    if (!kinds(maker))
-      continue;
-    estimate = maker.finish();
-    if (estimate->exact())
-      return estimate;
-    break;
-  }
+    if (kinds(maker))
+      estimate = maker.finish();
+    return estimate != nullptr;
+  };
+  made(symmetricKinds) || made(treeKinds) || made(doublingKinds) || made(doubleTreeKinds);
+  if (estimate && estimate->exact())
+    return estimate;
   int64_t most = ranks <= mostPlayedRanks ? INT64_MAX : mostOfEveryone;
   if (auto all = everyone(algorithm, kind, ranks, options, topology, first, most))
     return all;
+  if (estimate)
+    return estimate;
+  if (made(refinedKinds) &&
+      !estimate->play({ranks}, topology.links(), {0})) // some wait for each other: kinds too coarse
+    return nullptr;
   return estimate;
 }
 

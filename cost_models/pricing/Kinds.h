@@ -16,6 +16,7 @@
 //   TreeKinds        as many steps of the same kinds in the same order: trees, masters and workers, trees of hosts
 //   DoublingKinds    exchanges by doubling on other than powers of two: who waits for a folded pair, and since when
 //   DoubleTreeKinds  the same places in both trees
+//   RefinedKinds     any other algorithm: messages alike, and those whom they meet
 //
 // The first is exact where the group is whole leaves (or hosts under one leaf) of a symmetric machine, an estimate where the last one
 // is cut. Where kinds are but an estimate, all ranks play, message by message, if they are at most 128 or send few messages.

@@ -20,6 +20,7 @@ set(BRAID_PRICING_SOURCES
   pricing/Player.cpp
   pricing/Pricer.cpp
   pricing/Quantile.cpp
+  pricing/RefinedKinds.cpp
   pricing/Rings.cpp
   pricing/SymmetricKinds.cpp
   pricing/Terms.cpp

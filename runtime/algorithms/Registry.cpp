@@ -44,6 +44,7 @@ static std::vector<Algorithm> &all() {
                                             recursiveDoubling(),
                                             halvingDoubling(),
                                             binaryBlocks(),
+                                            threeTwoElimination(),
                                             unevenHalving(),
                                             bruck(),
                                             pat(),
