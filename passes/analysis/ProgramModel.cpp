@@ -341,11 +341,28 @@ void ModelBuilder::applyProfile() {
     task->duration = {seconds};
 }
 
+/// What awaits a collective in flight that nothing runs beside, or null.
+static WaitOp awaitedAtOnce(StartOp start) {
+  for (Operation *next = start->getNextNode(); next; next = next->getNextNode()) {
+    auto wait = dyn_cast<WaitOp>(next);
+    if (wait && wait.getToken() == start.getToken())
+      return wait;
+    if (!wait && !isa<StartOp>(next) && !next->hasTrait<OpTrait::ConstantLike>())
+      break;
+  }
+  return nullptr;
+}
+
 void ModelBuilder::explain() {
-  for (Operation *op : barriers)
+  for (Operation *op : barriers) {
     remarkMissed(op->getLoc(), options.category, "barrier",
                  "nothing moves across " + op->getName().getStringRef() + ": " + facts.barrierReason(op) +
                      (facts.communicates(op) ? "; its time is not in the prediction" : ""));
+    if (auto start = dyn_cast<StartOp>(op))
+      if (WaitOp wait = awaitedAtOnce(start))
+        remarkMissed(start.getLoc(), options.category, "overlap",
+                     "exposed: it is asynchronous, but awaited at once, before " + taskName(wait->getNextNode()));
+  }
   if (!options.device)
     return;
   auto share = [](const char *what, const ComputeCost::Share &share) {

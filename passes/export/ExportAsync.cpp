@@ -7,6 +7,8 @@
 
 #include "CollectiveExporter.h"
 
+#include "analysis/Remarks.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 
 using namespace mlir;
@@ -48,6 +50,8 @@ LogicalResult CollectiveExporter::exportStart(StartOp start) {
   OpBuilder builder(start);
   YieldOp yield = start.getYield();
   if (!options.async) {
+    remarkMissed(start.getLoc(), "braid-export", "async",
+                 "not overlapped any more: async=false makes one synchronous collective of its start and its wait");
     SmallVector<Value> results;
     emitParts(builder, collective, start.getOperands(), *parts, results);
     for (WaitOp wait : waits) {

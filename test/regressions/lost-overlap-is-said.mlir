@@ -6,6 +6,7 @@
 // RUN: %{overlap} -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=IR < %t
 // RUN: braid-opt %s -split-input-file --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml placement=0:0,0:1" --remarks-filter="braid-.*" -o %t.planned 2>&1 | FileCheck %s --check-prefix=PLAN
+// RUN: braid-opt %s -split-input-file --braid-export=async=false --remarks-filter=braid-export -o %t 2>&1 | FileCheck %s --check-prefix=EXPORT
 
 // IR-LABEL: func @base
 // IR-NOT: braid.start
@@ -62,4 +63,32 @@ func.func @extra_user(%w: tensor<64x64xf32>, %x: tensor<64x64xf32>) -> (tensor<6
   %3 = "stablehlo.dot"(%2, %w) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("user.py":4:1)
   %4 = "stablehlo.dot"(%1, %w) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("user.py":5:1)
   return %3, %4 : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// The program itself has them side by side, and behind another pair; and an export that is asked for synchronous collectives.
+// CHECK-DAG: asked.py:2:1: remark: [Missed] overlap | Category:braid-overlap-collectives | {{.*}}exposed: it is asynchronous, but awaited at once, before
+// CHECK-DAG: asked.py:3:1: remark: [Missed] overlap | Category:braid-overlap-collectives | {{.*}}exposed: it is asynchronous, but awaited at once, before
+// CHECK-NOT: asked.py:4:1: remark: [Missed] overlap
+// PLAN-DAG: asked.py:2:1: remark: [Missed] overlap | Category:braid-plan | {{.*}}exposed: it is asynchronous, but awaited at once, before
+// EXPORT-COUNT-3: asked.py:{{[234]}}:1: remark: [Missed] async | Category:braid-export | {{.*}}not overlapped any more: async=false
+func.func @already_in_flight(%w: tensor<64x64xf32>, %x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) {
+  %t = braid.start(%y = %x) : tensor<64x64xf32> {
+    %s = braid.all_reduce sum %y groups = #braid.groups<[[0, 1]]> : tensor<64x64xf32>
+    braid.yield %s : tensor<64x64xf32>
+  } loc("asked.py":2:1)
+  %u = braid.start(%y = %w) : tensor<64x64xf32> {
+    %s = braid.all_reduce sum %y groups = #braid.groups<[[0, 1]]> : tensor<64x64xf32>
+    braid.yield %s : tensor<64x64xf32>
+  } loc("asked.py":3:1)
+  %1 = braid.wait %t, %x : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = braid.wait %u, %w : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %v = braid.start(%y = %1) : tensor<64x64xf32> {
+    %s = braid.all_reduce sum %y groups = #braid.groups<[[0, 1]]> : tensor<64x64xf32>
+    braid.yield %s : tensor<64x64xf32>
+  } loc("asked.py":4:1)
+  %3 = "stablehlo.dot"(%1, %w) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("asked.py":5:1)
+  %4 = braid.wait %v, %1 : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %2, %3, %4 : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
