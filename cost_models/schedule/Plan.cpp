@@ -26,6 +26,8 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
   PlanResult result;
   std::vector<PolicyResult> lean; // where the program as it is written needs too much: its gathers may come later
   for (Policy policy : {Policy::NoOverlap, Policy::PerTensor, Policy::Ddp25MiB, Policy::Xla30MiB, Policy::OneBucket}) {
+    if (!options.compared)
+      break;
     result.policies.push_back(runPolicy(program, pricer, policy, options));
     const PolicyResult &last = result.policies.back();
     if (policy != Policy::NoOverlap || options.memoryLimit.value <= 0 || last.peak.bytes <= options.memoryLimit)
@@ -51,6 +53,7 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
   if (!broken.empty())
     return Error{"plan, expected a schedule that passes the verifier, got: " + broken, ""};
   result.policies.push_back(std::move(best));
-  result.bound = lowerBound(program, pricer);
+  if (options.compared)
+    result.bound = lowerBound(program, pricer);
   return result;
 }

@@ -5,8 +5,7 @@
 
 namespace mlir::braid {
 
-/// A compiler still has to divide the tensor, by its own dimensions: it cannot be laid beside others.
-static bool isYetToBeDivided(Operation *op) {
+bool isYetToBeDivided(Operation *op) {
   auto text = op->getAttrOfType<StringAttr>("mhlo.sharding");
   return op->hasAttr("sdy.sharding") ||
          (op->hasAttr("mhlo.sharding") && (!text || (text != "{replicated}" && text != "{manual}")));

@@ -20,6 +20,9 @@ private:
   std::map<std::string, int> known;
 };
 
+/// A compiler still has to divide the tensor, by its own dimensions: it can neither be laid beside others nor be cut.
+bool isYetToBeDivided(Operation *op);
+
 /// The question that the pricer is asked. `engine`: who will run it; none: nobody prices it. Bytes and element type are
 /// those of the messages: Braid's runtime sends what it accumulates in (`accumulate`), so 1 MiB of bf16 summed in f32 are
 /// 2 MiB there. NCCL, which cannot be asked to accumulate wider, sends the operand's own.

@@ -8,11 +8,23 @@
 #include "analysis/JobCluster.h"
 #include "analysis/ProgramModel.h"
 #include "braid/passes/PlanModule.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace mlir::braid {
 
-struct ModelledPlan {
+/// A copy of the module in which collectives are cut.
+struct CutModule {
+  OwningOpRef<ModuleOp> module;
   ProgramModel model;
+  SmallVector<std::pair<Location, std::string>> remarks; ///< what was cut, and into what
+};
+
+struct ModelledPlan {
+  ProgramModel model;             ///< of the module as it is, which is what the baselines are for
+  std::unique_ptr<CutModule> cut; ///< what the plan is for; null: the module as it is
+  std::string splits;             ///< what trying to cut collectives found; empty: nothing was tried
+  ProgramModel &planned() { return cut ? cut->model : model; }
+  const ProgramModel &planned() const { return cut ? cut->model : model; }
   cost::Cluster cluster;
   std::unique_ptr<cost::Pricer> pricer; ///< null: nothing to plan
   cost::PlanOptions options;
@@ -21,6 +33,14 @@ struct ModelledPlan {
 
 /// Errors are emitted on the module. `category` is that of remarks.
 FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request, StringRef category);
+
+/// The scheduler knows fabrics, not communicators: what it put in flight together and must not be is separated, and the
+/// plan's numbers are taken again.
+void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost::PlanOptions &options,
+              cost::PolicyResult &plan);
+
+/// Tries the program with its large collectives cut, and makes the best such plan the plan if it gains (PlanSplit.cpp).
+void trySplits(ModuleOp module, const ModelOptions &options, ModelledPlan &plan);
 
 /// Rows of a schedule, in issue order.
 std::vector<PlannedCollective> plannedCollectives(const ProgramModel &model, const cost::Schedule &schedule,

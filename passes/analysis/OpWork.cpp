@@ -36,8 +36,7 @@ static StringRef plainName(Operation *op) {
   return {};
 }
 
-/// The numbers in `name = [0, 1]` inside the text of an attribute; empty if there is no such list.
-static SmallVector<int64_t> listIn(StringRef text, StringRef name) {
+SmallVector<int64_t> listIn(StringRef text, StringRef name) {
   SmallVector<int64_t> numbers;
   size_t at = text.find(name);
   if (at == StringRef::npos)

@@ -18,6 +18,9 @@ struct OpWork {
   bool highest = false; ///< asks for full precision: f32 products may not run at a lower one's rate
 };
 
+/// The numbers of the list `name` in the text of an attribute: "lhs_batching_dimensions = [0, 1]".
+SmallVector<int64_t> listIn(StringRef text, StringRef name);
+
 /// Bytes of a value on one rank; 0 for what is not a tensor or has a dynamic size.
 int64_t bytesOf(Value value);
 int64_t elementsOf(Value value);

@@ -42,28 +42,25 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
   return options;
 }
 
-/// The scheduler knows fabrics, not communicators: what it put in flight together and must not be is separated here,
-/// and the plan's numbers are taken again.
-static void separate(ModelledPlan &plan) {
+void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost::PlanOptions &options,
+              cost::PolicyResult &plan) {
   SharedRanks shared;
-  cost::PolicyResult &braid = plan.result.policies.back();
+  const cost::Program &program = model.program;
   bool moved = false;
-  for (auto [block, schedule] : llvm::zip(plan.model.program.blocks, braid.schedule.blocks))
+  for (auto [block, schedule] : llvm::zip(program.blocks, plan.schedule.blocks))
     moved |= separateConflicts(block, schedule, shared);
   if (!moved)
     return;
-  const cost::Program &program = plan.model.program;
-  const cost::Pricer &pricer = *plan.pricer;
   auto noNoise = [&](int block, int bucket, uint64_t) {
-    const cost::Bucket &chosen = braid.schedule.blocks[block].buckets[bucket];
+    const cost::Bucket &chosen = plan.schedule.blocks[block].buckets[bucket];
     return pricer.candidates(cost::mergedSpec(program.blocks[block], chosen))[chosen.candidate].time;
   };
-  cost::Played played = cost::play(program, braid.schedule, pricer, noNoise);
-  braid.total = played.total;
-  braid.exposed = played.exposed;
-  braid.quantiles = cost::quantiles(program, braid.schedule, pricer, plan.options.sampling);
-  braid.objective = cost::objective(program, braid.schedule, pricer, plan.options.objective, plan.options.sampling);
-  braid.peak = cost::peakMemory(program, braid.schedule);
+  cost::Played played = cost::play(program, plan.schedule, pricer, noNoise);
+  plan.total = played.total;
+  plan.exposed = played.exposed;
+  plan.quantiles = cost::quantiles(program, plan.schedule, pricer, options.sampling);
+  plan.objective = cost::objective(program, plan.schedule, pricer, options.objective, options.sampling);
+  plan.peak = cost::peakMemory(program, plan.schedule);
 }
 
 FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request, StringRef category) {
@@ -118,7 +115,9 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   if (!result)
     return emitError(module.getLoc(), "plan: ") << result.error().text();
   plan.result = std::move(*result);
-  separate(plan);
+  separate(plan.model, *plan.pricer, plan.options, plan.result.policies.back());
+  if (request.split)
+    trySplits(module, modelOptions, plan);
   return std::move(plan);
 }
 
@@ -166,29 +165,63 @@ std::vector<PlannedCollective> plannedCollectives(const ProgramModel &model, con
   return rows;
 }
 
+/// Of each block's tasks: the operation, where the task communicates, else null.
+static std::vector<std::vector<Operation *>> communicating(const ProgramModel &model) {
+  std::vector<std::vector<Operation *>> operations;
+  for (auto [plain, block] : llvm::zip(model.program.blocks, model.blocks)) {
+    operations.emplace_back();
+    for (auto [task, ops] : llvm::zip(plain.tasks, block.operations)) {
+      bool communicates =
+          !ops.empty() && (task.kind == cost::Task::Collective ||
+                           (task.kind == cost::Task::Barrier && isa<CollectiveOpInterface, StartOp, WaitOp>(ops[0])));
+      operations.back().push_back(communicates ? ops[0] : nullptr);
+    }
+  }
+  return operations;
+}
+
 FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request) {
   FailureOr<ModelledPlan> modelled = modelAndPlan(module, request, "braid-plan");
   if (failed(modelled))
     return failure();
   ModulePlan plan;
+  plan.module = module;
+  plan.request = request;
   plan.ranks = modelled->model.ranks.ranks();
   plan.openQuestions = modelled->model.openQuestions;
   plan.options = modelled->options;
+  plan.splits = modelled->splits;
   if (modelled->pricer)
-    plan.collectives = plannedCollectives(modelled->model, modelled->result.braid().schedule, *modelled->pricer);
+    plan.collectives = plannedCollectives(modelled->planned(), modelled->result.braid().schedule, *modelled->pricer);
   plan.pricer = std::move(modelled->pricer);
-  for (auto [block, model] : llvm::zip(modelled->model.program.blocks, modelled->model.blocks)) {
-    plan.operations.emplace_back();
-    for (auto [task, ops] : llvm::zip(block.tasks, model.operations)) {
-      bool communicates =
-          !ops.empty() && (task.kind == cost::Task::Collective ||
-                           (task.kind == cost::Task::Barrier && isa<CollectiveOpInterface, StartOp, WaitOp>(ops[0])));
-      plan.operations.back().push_back(communicates ? ops[0] : nullptr);
-    }
+  if (modelled->cut) {
+    plan.cut = std::make_unique<ModulePlan::Cut>();
+    plan.cut->operations = communicating(modelled->cut->model);
+    plan.cut->program = std::move(modelled->cut->model.program);
+    plan.cut->module = std::move(modelled->cut->module);
   }
+  plan.operations = communicating(modelled->model);
   plan.program = std::move(modelled->model.program);
   plan.result = std::move(modelled->result);
   return std::move(plan);
+}
+
+FailureOr<cost::Program> programOn(const ModulePlan &plan, const cost::Cluster &cluster) {
+  std::optional<ComputeProfile> profile;
+  if (!plan.request.computeProfile.empty()) {
+    cost::Result<ComputeProfile> read = readComputeProfile(plan.request.computeProfile);
+    if (!read)
+      return emitError(ModuleOp(plan.module).getLoc()) << read.error().text();
+    profile = *read;
+  }
+  ModelOptions options;
+  options.device = &cluster.device;
+  options.profile = profile ? &*profile : nullptr;
+  options.engine = plan.pricer->engine();
+  FailureOr<ProgramModel> model = buildProgramModel(plan.cut ? *plan.cut->module : plan.module, options);
+  if (failed(model))
+    return failure();
+  return std::move(model->program);
 }
 
 } // namespace mlir::braid

@@ -359,6 +359,22 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
     op->erase();
   }
 
+  /// What bufferization computes in a part of the concatenation need not lie in one piece: the choice of destinations sees
+  /// that in insertions.
+  static LogicalResult takeConcatenationsApart(ModuleOp module) {
+    SmallVector<tensor::ConcatOp> concatenations;
+    module->walk([&](tensor::ConcatOp op) { concatenations.push_back(op); });
+    IRRewriter rewriter(module.getContext());
+    for (tensor::ConcatOp op : concatenations) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<SmallVector<Value>> together = op.decomposeOperation(rewriter);
+      if (failed(together))
+        return op->emitOpError("expected sizes that can be taken apart into insertions");
+      rewriter.replaceOp(op, *together);
+    }
+    return success();
+  }
+
   void runOnOperation() override {
     if (failed(isLowerable()))
       return signalPassFailure();
@@ -366,6 +382,8 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
     getOperation()->walk([&](scf::IndexSwitchOp op) { switches.push_back(op); });
     for (scf::IndexSwitchOp op : switches)
       branchInsteadOfSwitch(op);
+    if (failed(takeConcatenationsApart(getOperation())))
+      return signalPassFailure();
     CarriedTokens tokens;
     if (failed(tokens.extend(getOperation(), unrollShiftedTokens(getOperation()))))
       return signalPassFailure();

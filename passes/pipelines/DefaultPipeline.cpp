@@ -21,6 +21,7 @@ void buildDefaultPipeline(OpPassManager &manager, const DefaultPipelineOptions &
   plan.placement = options.placement;
   plan.memoryLimit = options.memoryLimit;
   plan.computeProfile = options.computeProfile;
+  plan.split = options.split;
   plan.target = options.target;
   manager.addPass(createBraidPlan(plan));
 

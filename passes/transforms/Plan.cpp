@@ -5,6 +5,8 @@
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/Passes.h"
 #include "import/CollectiveImporter.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "transforms/ApplySchedule.h"
 #include "transforms/PlanRemarks.h"
 #include "transforms/WritePlan.h"
@@ -51,12 +53,15 @@ struct Plan : impl::BraidPlanBase<Plan> {
                                           std::to_string(flying) + (flying == 1 ? " start" : " starts"));
     const cost::PolicyResult &chosen = plan->result.braid();
     explain(*plan, chosen);
+    if (plan->cut) // a region keeps its operations as it moves
+      module.getBodyRegion().takeBody(plan->cut->module->getBodyRegion());
     const cost::Pricer &pricer = *plan->pricer;
-    applySchedule(plan->model, chosen.schedule, [&](int block, int bucket, CollectiveOpInterface op) {
+    ProgramModel &planned = plan->planned();
+    applySchedule(planned, chosen.schedule, [&](int block, int bucket, CollectiveOpInterface op) {
       if (op.getPlanAttr())
         return; // a fresh one from before; a merged collective has none
       const cost::Bucket &members = chosen.schedule.blocks[block].buckets[bucket];
-      cost::CollectiveSpec spec = cost::mergedSpec(plan->model.program.blocks[block], members);
+      cost::CollectiveSpec spec = cost::mergedSpec(planned.program.blocks[block], members);
       writePlan(op, pricer.engine(), pricer.candidates(spec)[members.candidate], plan->cluster.hash);
     });
     module->setAttr(BraidDialect::getCertificateAttrName(), makeCertificate(module, *plan));
@@ -73,6 +78,7 @@ private:
     asked.placement = placement;
     asked.memoryLimit = memoryLimit;
     asked.computeProfile = computeProfile;
+    asked.split = split;
     asked.target = target == PlanTarget::Stablehlo ? "stablehlo" : "braid";
     return asked;
   }
@@ -113,10 +119,15 @@ private:
       return;
     StringRef category = getArgumentName();
     Location loc = getOperation().getLoc();
-    remarkBuckets(plan.model, chosen.schedule, category);
-    remarkOverlap(plan.model, chosen.schedule, category);
-    remarkAlgorithms(plan.model, chosen.schedule, plannedCollectives(plan.model, chosen.schedule, *plan.pricer),
-                     category);
+    const ProgramModel &planned = plan.planned();
+    if (plan.cut)
+      for (const auto &[where, text] : plan.cut->remarks)
+        remarkPassed(where, category, "split", text);
+    if (!plan.splits.empty())
+      remarkAnalysis(loc, category, "split", plan.splits);
+    remarkBuckets(planned, chosen.schedule, category);
+    remarkOverlap(planned, chosen.schedule, category);
+    remarkAlgorithms(planned, chosen.schedule, plannedCollectives(planned, chosen.schedule, *plan.pricer), category);
     for (const cost::PolicyResult &policy : plan.result.policies)
       remarkAnalysis(loc, category, "policy",
                      Twine(cost::name(policy.policy)) + (policy.rule.empty() ? "" : " (" + policy.rule + ")") +

@@ -195,8 +195,8 @@ void remarkAlgorithms(const ProgramModel &model, const cost::Schedule &schedule,
 
 void remarkPlan(const ModulePlan &plan) {
   ProgramModel model;
-  model.program = plan.program;
-  for (const std::vector<Operation *> &operations : plan.operations) {
+  model.program = plan.programOf(plan.result.braid());
+  for (const std::vector<Operation *> &operations : plan.cut ? plan.cut->operations : plan.operations) {
     BlockModel &block = model.blocks.emplace_back();
     for (Operation *operation : operations) {
       block.operations.emplace_back();

@@ -41,8 +41,9 @@ def added(matrices):
     return [[sum(column) for column in zip(*rows)] for rows in zip(*matrices)]
 
 
-def run(body, results, argument="tensor<4x6xi32>", module="", ranks=RANKS, extra=(), options=(), fails=False):
-    """Runs `body` (SSA %a is the operand, %r0 ... the results) and returns what each rank has as flat lists."""
+def run(body, results, argument="tensor<4x6xi32>", module="", ranks=RANKS, extra=(), options=(), fails=False,
+        through=lambda text: text):
+    """Runs `body` (SSA %a is the operand, %r0 ... the results), rewritten by `through`, and returns what each rank has as flat lists."""
     types = ", ".join(results)
     values = ", ".join(f"%r{i}" for i in range(len(results)))
     text = f"""#g = #braid.groups<[[0, 2], [3, 1]]>
@@ -53,7 +54,7 @@ def run(body, results, argument="tensor<4x6xi32>", module="", ranks=RANKS, extra
     }} }}"""
     folder = tempfile.mkdtemp(dir=WORK.name)
     with open(os.path.join(folder, "program.mlir"), "w") as file:
-        file.write(text)
+        file.write(through(text))
     for rank in range(ranks):
         with open(os.path.join(folder, f"in{rank}"), "wb") as file:
             file.write(struct.pack("<24i", *flat(operand(rank))))

@@ -8,6 +8,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
+using namespace mlir;
 using namespace mlir::braid;
 using namespace mlir::braid::sim;
 namespace cost = ::braid::cost;
@@ -17,14 +18,15 @@ static std::string describe(const PlannedCollective &c) {
          (c.protocol.empty() ? "" : "/" + c.protocol);
 }
 
-/// The schedule with each bucket's algorithm found by name: candidates are sorted by price, which differs between
-/// clusters.
-static cost::Schedule translated(const ModulePlan &from, const ModulePlan &to) {
+/// The schedule of `from`'s plan for `program`, the same on another cluster, with each bucket's algorithm found by name:
+/// candidates are sorted by price, which differs between clusters.
+static cost::Schedule translated(const ModulePlan &from, const ModulePlan &to, const cost::Program &program) {
   cost::Schedule schedule = from.result.braid().schedule;
+  const cost::Program &planned = from.programOf(from.result.braid());
   for (size_t b = 0; b < schedule.blocks.size(); ++b)
     for (cost::Bucket &bucket : schedule.blocks[b].buckets) {
-      const cost::CollectiveSpec was = cost::mergedSpec(from.program.blocks[b], bucket);
-      const cost::CollectiveSpec is = cost::mergedSpec(to.program.blocks[b], bucket);
+      const cost::CollectiveSpec was = cost::mergedSpec(planned.blocks[b], bucket);
+      const cost::CollectiveSpec is = cost::mergedSpec(program.blocks[b], bucket);
       const cost::Candidate &chosen = from.pricer->candidates(was)[bucket.candidate];
       const std::vector<cost::Candidate> &candidates = to.pricer->candidates(is);
       bucket.candidate = 0; // not offered there: the cheapest is
@@ -42,10 +44,13 @@ static cost::Schedule translated(const ModulePlan &from, const ModulePlan &to) {
 static double loss(const ModulePlan &cluster, const ModulePlan &plan) {
   cost::SampleOptions unseen = cluster.options.sampling;
   unseen.seed = ~unseen.seed;
-  auto judged = [&](const cost::Schedule &schedule) {
-    return cost::objective(cluster.program, schedule, *cluster.pricer, cluster.options.objective, unseen).value;
+  auto judged = [&](const cost::Program &program, const cost::Schedule &schedule) {
+    return cost::objective(program, schedule, *cluster.pricer, cluster.options.objective, unseen).value;
   };
-  return judged(translated(plan, cluster)) / judged(cluster.result.braid().schedule) - 1;
+  FailureOr<cost::Program> here = programOn(plan, cluster.pricer->cluster());
+  assert(succeeded(here) && "it was modelled before");
+  const cost::PolicyResult &own = cluster.result.braid();
+  return judged(*here, translated(plan, cluster, *here)) / judged(cluster.programOf(own), own.schedule) - 1;
 }
 
 double mlir::braid::sim::marginOf(const ModulePlan &plan) {

@@ -64,7 +64,7 @@ llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const Sy
         object["update_saves_s"] = row.result.step.updateSaves.value;
         policies.push_back(std::move(object));
       }
-    policies.push_back(rowToJson(plan, r, cost::name(r.policy), plan.program));
+    policies.push_back(rowToJson(plan, r, cost::name(r.policy), plan.programOf(r)));
   }
   for (const auto &[system, why] : systems.inapplicable)
     inapplicable.push_back(llvm::json::Object{{"name", cost::name(system)}, {"why", why}});
@@ -126,7 +126,7 @@ static void printPolicies(const ModulePlan &plan, const SystemRows &systems, llv
       for (const SystemRow &row : systems.rows)
         print(row.result.result, cost::name(row.system), row.result.step.program);
     }
-    print(r, label, plan.program);
+    print(r, label, plan.programOf(r));
   }
   for (const SystemRow &row : systems.rows)
     os << "  " << cost::name(row.system) << ": " << row.result.step.how << "\n";
@@ -196,7 +196,7 @@ void mlir::braid::sim::printPlan(const ModulePlan &plan, const SystemRows &syste
 /// Before and after as two processes of one Perfetto timeline.
 static int writeComparison(const ModulePlan &plan, const std::string &path) {
   auto played = [&](const cost::PolicyResult &r) {
-    return cost::playWithoutNoise(plan.program, r.schedule, *plan.pricer, true);
+    return cost::playWithoutNoise(plan.programOf(r), r.schedule, *plan.pricer, true);
   };
   std::string error =
       cost::writeTimeline({{std::string("before: ") + cost::name(before), played(resultOf(plan, before))},

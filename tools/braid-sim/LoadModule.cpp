@@ -40,6 +40,8 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
              llvm::cl::cat(category)),
       quantile("quantile", llvm::cl::init(-1), llvm::cl::desc("0 to 1; default: the cluster's profile"),
                llvm::cl::cat(category)),
+      split("split", llvm::cl::init(true), llvm::cl::desc("try the program with its large collectives cut, too"),
+            llvm::cl::cat(category)),
       seed("seed", llvm::cl::init(1), llvm::cl::desc("of all draws"), llvm::cl::cat(category)) {}
 
 PlanRequest PlanOptionsOnCommandLine::request() const {
@@ -52,6 +54,7 @@ PlanRequest PlanOptionsOnCommandLine::request() const {
   request.computeProfile = computeProfile;
   request.target = target;
   request.seed = seed;
+  request.split = split;
   if (quantile.getNumOccurrences())
     request.quantile = quantile;
   return request;

@@ -18,6 +18,7 @@ struct PlanOptionsOnCommandLine {
 
   llvm::cl::opt<std::string> input, cluster, engine, objective, placement, memoryLimit, computeProfile, target;
   llvm::cl::opt<double> quantile;
+  llvm::cl::opt<bool> split;
   llvm::cl::opt<uint64_t> seed;
 };
 

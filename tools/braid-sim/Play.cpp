@@ -77,7 +77,7 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
   std::optional<cost::Played> found;
   for (const cost::PolicyResult &r : plan.result.policies)
     if (policy == cost::name(r.policy))
-      found = cost::playWithoutNoise(plan.program, r.schedule, *plan.pricer, true);
+      found = cost::playWithoutNoise(plan.programOf(r), r.schedule, *plan.pricer, true);
   if (std::optional<cost::System> system = cost::parseSystem(policy)) {
     cost::Result<cost::SystemStep> step = cost::systemStep(plan.program, *plan.pricer, *system, *systemsAsked);
     if (!step) {

@@ -46,11 +46,12 @@ static std::map<std::pair<int, int>, const cost::Interval *> firstExecutions(con
 }
 
 static PlayedPolicy playPolicy(const ModulePlan &plan, const char *label, const cost::PolicyResult &policy) {
-  PlayedPolicy played{label, policy, cost::playWithoutNoise(plan.program, policy.schedule, *plan.pricer, true), {}};
+  const cost::Program &program = plan.programOf(policy);
+  PlayedPolicy played{label, policy, cost::playWithoutNoise(program, policy.schedule, *plan.pricer, true), {}};
   auto executions = firstExecutions(played.played);
-  std::vector<double> runs = cost::runs(plan.program);
-  for (size_t b = 0; b < plan.program.blocks.size(); ++b) {
-    const cost::Block &block = plan.program.blocks[b];
+  std::vector<double> runs = cost::runs(program);
+  for (size_t b = 0; b < program.blocks.size(); ++b) {
+    const cost::Block &block = program.blocks[b];
     const cost::BlockSchedule &schedule = policy.schedule.blocks[b];
     for (const cost::Event &event : schedule.order) {
       if (event.kind != cost::Event::Start)

@@ -78,6 +78,7 @@ static int run(int argc, char **argv) {
     llvm::errs() << "error: " << error << "\n";
     return 1;
   }
+  options.split = false; // a skeleton stands for the program as it is written
   FailureOr<PlannedModule> planned = loadAndPlan(options);
   if (failed(planned))
     return 1;

@@ -242,6 +242,8 @@ struct PlanOptions {
   Bytes memoryLimit{}; ///< 0: none
   SampleOptions sampling;
   int inFlight = 1;
+  /// false: neither baselines nor bound, the plan alone (for a variant of a program that has both)
+  bool compared = true;
 };
 
 /// A schedule that came to the last round and lost.

@@ -36,6 +36,33 @@ def BraidSimplify : Pass<"braid-simplify", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }
 
+def BraidSplitCollectives : Pass<"braid-split-collectives", "::mlir::ModuleOp"> {
+  let summary = "Cut large collectives into several of their slices";
+  let description = [{
+    A collective above a size becomes `pieces` collectives of slices of its operand, and a concatenation of their results:
+    what makes or reads a part can run while other parts are in flight, a short urgent collective can go between them, and
+    where each draws its own luck from a noisy fabric, their sum varies less than one message would.
+
+    all_reduce, broadcast and permute are cut along their first dimension that is long enough; all_gather, reduce_scatter
+    and all_to_all along one that is not their own, or along their own within each rank's block. StableHLO programs get
+    StableHLO slices, others those of the tensor dialect. What is rooted, in flight, planned, a bucket, dynamic or yet to
+    be divided by a compiler stays whole, with a remark. Every element is combined from the same ranks as before; in which
+    order is each piece's algorithm's own, as it is the whole's.
+
+    With `pipeline`, the operand's producers are computed piece by piece where that is no more work (elementwise operations,
+    rows of products, concatenations), and so are readers, so that one piece is computed while another is in flight (Wang
+    et al., Overlap Communication with Dependent Computation via Decomposition, ASPLOS 2023).
+
+    Needs no cluster. `braid-plan` tries this by itself.
+  }];
+  let options = [
+    Option<"largerThan", "larger-than", "int64_t", "0", "cut what has more operand bytes on one rank">,
+    Option<"pieces", "pieces", "int64_t", "4", "how many, fewer where no dimension is as long">,
+    Option<"pipeline", "pipeline", "bool", "false", "cut what makes the operand and what reads the result too">,
+  ];
+  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def BraidFuseCollectives : Pass<"braid-fuse-collectives", "::mlir::ModuleOp"> {
   let summary = "Merge collectives of one kind into buckets of one launch each";
   let description = [{
@@ -105,6 +132,7 @@ class BraidPlanOptionList {
            "peak memory that no plan may exceed, with its unit (80GiB); absent: the device's memory">,
     Option<"computeProfile", "compute-profile", "std::string", [{""}],
            "JSON file with measured times: by location, or recorded by braid-run; absent: a roofline over the operations">,
+    Option<"split", "split", "bool", "true", "try the program with its large collectives cut, too">,
     Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
            "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
   ]);
@@ -117,9 +145,13 @@ def BraidPlan : Pass<"braid-plan", "::mlir::ModuleOp"> {
     256 MiB, schedules and prices each under the cluster's noise, and writes the best one back: fused collectives, start
     and wait, plan attributes, and the module attribute `braid.certificate` with the lower bound, its witness, the gap, and
     the order of collectives as hashes.
+
+    Where a collective takes a large part of the step and the plan is above the bound, copies of the module with those
+    collectives cut into 2 to 16 pieces are planned too (`braid-split-collectives`); one that gains at least 1 %, by draws
+    of its own as well, is the plan.
   }];
   let options = BraidPlanOptionList<>.options;
-  let dependentDialects = ["::mlir::braid::BraidDialect"];
+  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def BraidVerifyPlan : Pass<"braid-verify-plan", "::mlir::ModuleOp"> {

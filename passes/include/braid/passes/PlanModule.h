@@ -8,6 +8,7 @@
 
 #include "braid/cost_models/Schedule.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct PlanRequest {
   std::string memoryLimit;          ///< "80GiB"; empty: the device's memory
   std::string computeProfile;       ///< JSON file with measured times by location; empty: roofline
   std::string target = "stablehlo"; ///< who runs the result: "stablehlo" or "braid"
+  bool split = true;                ///< try cutting large collectives
   uint64_t seed = 1;
 };
 
@@ -45,17 +47,34 @@ struct PlannedCollective {
 struct ModulePlan {
   int64_t ranks = 0;
   std::unique_ptr<::braid::cost::Pricer> pricer;
-  ::braid::cost::Program program;
+  ::braid::cost::Program program; ///< of the module as it is: the baselines are for it
   /// Of each block's tasks: the operation, where the task communicates (a collective; a barrier that is one), else null.
   std::vector<std::vector<Operation *>> operations;
+  /// A copy of the module with collectives cut, its program and operations.
+  struct Cut {
+    OwningOpRef<ModuleOp> module;
+    ::braid::cost::Program program;
+    std::vector<std::vector<Operation *>> operations;
+  };
+  std::unique_ptr<Cut> cut; ///< what the plan is for; null: the module as it is
+  std::string splits;       ///< what trying to cut collectives found; empty: nothing was tried
+  /// The program that a policy's schedule is for.
+  const ::braid::cost::Program &programOf(const ::braid::cost::PolicyResult &policy) const {
+    return cut && policy.policy == ::braid::cost::Policy::Braid ? cut->program : program;
+  }
   ::braid::cost::PlanResult result;
   ::braid::cost::PlanOptions options;
   std::vector<PlannedCollective> collectives; ///< of the braid policy, in issue order
   std::vector<std::string> openQuestions;     ///< why the order of collectives is not certified; empty: it is
+  ModuleOp module;                            ///< which was planned
+  PlanRequest request;
 };
 
 /// Errors are emitted on the module. A module without collectives gives a plan with an empty `collectives`.
 FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request);
+
+/// The program that the plan is for, with computation as fast as on another cluster. The planned module must exist still.
+FailureOr<::braid::cost::Program> programOn(const ModulePlan &plan, const ::braid::cost::Cluster &cluster);
 
 /// Says as remarks of braid-plan, to who listens in the module's context, which collectives merged, which run beside other
 /// work, and why the others do not.
