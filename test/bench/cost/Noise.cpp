@@ -1,9 +1,11 @@
 //===- Noise.cpp - closed-form noise beside sampled plays -----------------------------------------------------------===//
 //
-//   cost_noise [--full] [--ranks=N] [--control] [--all]     quantiles of the whole time, on one switch; --all: each that is over 5 % off
+//   cost_noise [--full] [--ranks=N] [--only=ALGORITHM] [--control] [--all]
 //
-// Sampling plays the step programs, message by message, with the noise of each message drawn; the closed form adds a quantile of the
-// delays to the quiet time. A case is sampled until the p99 is known well enough, or a budget of messages is spent. With --control the closed form pays the largest of all messages in each step, as if ranks met at a barrier.
+// Quantiles of the whole time, on one switch; --all prints each that is over 5 % off. Sampling plays the step programs, message by
+// message, with the noise of each message drawn; the closed form adds a quantile of the delays to the quiet time. A case is sampled
+// until the p99 is known well enough, or a budget of messages is spent. With --control the closed form pays the largest of all
+// messages in each step, as if ranks met at a barrier.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "cost_models/pricing/Noise.h"
 #include "../../unit/PricedClusters.h"
@@ -99,12 +101,15 @@ private:
 int main(int argc, char **argv) {
   bool full = false, control = false, all = false;
   int only = 0; // ranks
+  const char *algorithm = nullptr;
   for (int i = 1; i < argc; ++i) {
     full |= !std::strcmp(argv[i], "--full");
     control |= !std::strcmp(argv[i], "--control");
     all |= !std::strcmp(argv[i], "--all");
     if (!std::strncmp(argv[i], "--ranks=", 8))
       only = std::atoi(argv[i] + 8);
+    if (!std::strncmp(argv[i], "--only=", 7))
+      algorithm = argv[i] + 7;
   }
   std::vector<int> ranks = full ? std::vector<int>{2, 3, 4, 8, 12, 16, 32, 48, 64, 128} : std::vector<int>{2, 12, 16};
   if (only > 0)
@@ -117,7 +122,7 @@ int main(int argc, char **argv) {
   double worstOfAll = 0;
   for (const Case &c : cases)
     for (const auto &shape : shapes) {
-      if (c.onlyFull && !full)
+      if ((c.onlyFull && !full) || (algorithm && algorithm != std::string(c.algorithm)))
         continue;
       double worst = 0, worstTheta = 0, worstQ = 0;
       int worstRanks = 0;
