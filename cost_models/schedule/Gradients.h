@@ -20,7 +20,7 @@
 #ifndef BRAID_COST_MODELS_SCHEDULE_GRADIENTS_H
 #define BRAID_COST_MODELS_SCHEDULE_GRADIENTS_H
 
-#include "braid/cost_models/Schedule.h"
+#include "braid/cost_models/Systems.h"
 
 namespace braid::cost {
 
@@ -42,9 +42,6 @@ struct DataParallelStep {
   std::vector<char> reduction; ///< of each task: is a gradient's collective
   std::vector<char> update;    ///< of each task: depends on one
 };
-
-/// Bytes of one element, by MLIR's spelling of its type: f32 4, bf16 2, f8E4M3FN 1.
-int64_t elementBytes(const std::string &type);
 
 /// Errors say why a system for data parallelism has nothing to do in this program.
 Result<DataParallelStep> dataParallelStep(const Program &program);

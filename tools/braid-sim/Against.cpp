@@ -18,9 +18,8 @@ static std::string describe(const PlannedCollective &c) {
          (c.protocol.empty() ? "" : "/" + c.protocol);
 }
 
-/// The schedule of `from`'s plan for `program`, the same on another cluster, with each bucket's algorithm found by name:
-/// candidates are sorted by price, which differs between clusters.
-static cost::Schedule translated(const ModulePlan &from, const ModulePlan &to, const cost::Program &program) {
+cost::Schedule mlir::braid::sim::translated(const ModulePlan &from, const ModulePlan &to,
+                                            const cost::Program &program) {
   cost::Schedule schedule = from.result.braid().schedule;
   const cost::Program &planned = from.programOf(from.result.braid());
   for (size_t b = 0; b < schedule.blocks.size(); ++b)

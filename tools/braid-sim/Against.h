@@ -12,6 +12,10 @@ namespace mlir::braid::sim {
 /// tried.
 double marginOf(const ModulePlan &plan);
 
+/// The schedule of `from`'s plan for `program`, the same on `to`'s cluster, with each bucket's algorithm found by name:
+/// candidates are sorted by price, which differs between clusters. The cheapest where it is not offered.
+::braid::cost::Schedule translated(const ModulePlan &from, const ModulePlan &to, const ::braid::cost::Program &program);
+
 /// What the choice of the cluster changed in the plan, and what it is worth.
 struct Difference {
   bool differ = false;    ///< in a bucket or an algorithm

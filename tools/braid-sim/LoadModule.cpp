@@ -79,14 +79,44 @@ private:
 
 } // namespace
 
-FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options,
-                                                       std::vector<Remark> *remarks) {
+static std::unique_ptr<MLIRContext> makeContext() {
   DialectRegistry registry;
   registerAllDialects(registry);
   registry.insert<BraidDialect>();
   registerPlaceholderDialects(registry);
+  return std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+}
+
+static OwningOpRef<ModuleOp> parse(const std::string &path, llvm::SourceMgr &sources, MLIRContext &context) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
+  if (!file) {
+    llvm::errs() << "error: " << message << "\n";
+    return nullptr;
+  }
+  if (file->getBuffer().trim().empty()) {
+    llvm::errs() << path << ": error: expected a program, got an empty file\n";
+    return nullptr;
+  }
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  return parseSourceFile<ModuleOp>(sources, &context);
+}
+
+FailureOr<ParsedModule> mlir::braid::sim::parseProgram(const std::string &path) {
+  ParsedModule parsed;
+  parsed.context = makeContext();
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, parsed.context.get());
+  parsed.module = parse(path, sources, *parsed.context);
+  if (!parsed.module)
+    return failure();
+  return parsed;
+}
+
+FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options,
+                                                       std::vector<Remark> *remarks) {
   PlannedModule planned;
-  planned.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  planned.context = makeContext();
   MLIRContext &context = *planned.context;
 
   if (remarks && failed(remark::enableOptimizationRemarks(context, std::make_unique<Listener>(*remarks),
@@ -94,20 +124,9 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
                                                           {".*", ".*", ".*", ".*", ".*"})))
     return failure();
 
-  std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(options.input, &message);
-  if (!file) {
-    llvm::errs() << "error: " << message << "\n";
-    return failure();
-  }
-  if (file->getBuffer().trim().empty()) {
-    llvm::errs() << options.input << ": error: expected a program, got an empty file\n";
-    return failure();
-  }
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
-  planned.module = parseSourceFile<ModuleOp>(sources, &context);
+  planned.module = parse(options.input, sources, context);
   if (!planned.module)
     return failure();
   registerBraidPasses();

@@ -22,6 +22,14 @@ struct PlanOptionsOnCommandLine {
   llvm::cl::opt<uint64_t> seed;
 };
 
+/// A module from a file, as it stands there.
+struct ParsedModule {
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+};
+/// Failure has been reported.
+FailureOr<ParsedModule> parseProgram(const std::string &path);
+
 /// A module, planned. Diagnostics went to stderr when `plan` failed.
 struct PlannedModule {
   std::unique_ptr<MLIRContext> context;

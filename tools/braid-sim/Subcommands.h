@@ -7,6 +7,8 @@ namespace mlir::braid::sim {
 // Each parses its own options; argv[0] is "braid-sim NAME". They return the exit status.
 int runPrice(int argc, char **argv);
 int runCompare(int argc, char **argv);
+int runAdvise(int argc, char **argv);
+int runDiff(int argc, char **argv);
 int runPlay(int argc, char **argv);
 int runExplain(int argc, char **argv);
 int runReport(int argc, char **argv);
