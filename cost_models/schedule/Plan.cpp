@@ -40,15 +40,25 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
                  ? aboveLimit(program, lean.back(), options.memoryLimit, "with each gather as late as it can be")
                  : aboveLimit(program, last, options.memoryLimit, "before planning");
   }
-  std::vector<PolicyResult> offers = result.policies;
-  offers.insert(offers.end(), lean.begin(), lean.end());
-  PolicyResult best = searchPlan(program, pricer, options, offers, &result.alternatives);
-  std::string unplanned = std::string("as ") + name(Policy::NoOverlap);
-  if (!lean.empty() && best.rule.rfind(unplanned, 0) == 0)
-    best.rule.insert(unplanned.size(), ", with each gather as late as it can be");
+  PolicyResult best;
+  if (options.policy == Policy::Braid) {
+    std::vector<PolicyResult> offers = result.policies;
+    offers.insert(offers.end(), lean.begin(), lean.end());
+    best = searchPlan(program, pricer, options, offers, &result.alternatives);
+    std::string unplanned = std::string("as ") + name(Policy::NoOverlap);
+    if (!lean.empty() && best.rule.rfind(unplanned, 0) == 0)
+      best.rule.insert(unplanned.size(), ", with each gather as late as it can be");
+  } else {
+    for (const PolicyResult &baseline : result.policies)
+      if (baseline.policy == options.policy)
+        best = baseline;
+    best.policy = Policy::Braid;
+    best.rule = std::string("as asked for: ") + name(options.policy);
+  }
   ListOptions rules;
   rules.inFlight = options.inFlight;
   rules.memoryLimit = options.memoryLimit;
+  rules.overlap = options.policy != Policy::NoOverlap;
   std::string broken = verifySchedule(program, best.schedule, rules, &pricer);
   if (!broken.empty())
     return Error{"plan, expected a schedule that passes the verifier, got: " + broken, ""};

@@ -39,6 +39,7 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
     options.memoryLimit = *limit;
   }
   options.sampling.seed = request.seed;
+  options.policy = request.policy;
   return options;
 }
 
@@ -116,7 +117,7 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
     return emitError(module.getLoc(), "plan: ") << result.error().text();
   plan.result = std::move(*result);
   separate(plan.model, *plan.pricer, plan.options, plan.result.policies.back());
-  if (request.split)
+  if (request.split && request.policy == cost::Policy::Braid)
     trySplits(module, modelOptions, plan);
   return std::move(plan);
 }

@@ -23,6 +23,7 @@ void buildDefaultPipeline(OpPassManager &manager, const DefaultPipelineOptions &
   plan.computeProfile = options.computeProfile;
   plan.split = options.split;
   plan.target = options.target;
+  plan.policy = options.policy;
   manager.addPass(createBraidPlan(plan));
 
   // Trust nobody: the IR that will be exported is checked by code that did not write it.

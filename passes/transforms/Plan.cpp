@@ -80,6 +80,7 @@ private:
     asked.computeProfile = computeProfile;
     asked.split = split;
     asked.target = target == PlanTarget::Stablehlo ? "stablehlo" : "braid";
+    asked.policy = policy;
     return asked;
   }
 

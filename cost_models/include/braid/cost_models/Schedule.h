@@ -244,6 +244,8 @@ struct PlanOptions {
   int inFlight = 1;
   /// false: neither baselines nor bound, the plan alone (for a variant of a program that has both)
   bool compared = true;
+  /// A baseline: the plan is its schedule, not the best one.
+  Policy policy = Policy::Braid;
 };
 
 /// A schedule that came to the last round and lost.

@@ -2,6 +2,7 @@
 #ifndef BRAID_PASSES_PASSENUMS_H
 #define BRAID_PASSES_PASSENUMS_H
 
+#include "braid/cost_models/Schedule.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace mlir::braid {
@@ -18,6 +19,17 @@ enum class StalePolicy { Error, Remark };
 inline auto planTargetValues() {
   return ::llvm::cl::values(clEnumValN(PlanTarget::Stablehlo, "stablehlo", "exported: a bucket is one packed buffer"),
                             clEnumValN(PlanTarget::Braid, "braid", "stays in the dialect: a bucket is one launch"));
+}
+
+/// Whose schedule is written into the program.
+inline auto planPolicyValues() {
+  using ::braid::cost::Policy;
+  return ::llvm::cl::values(clEnumValN(Policy::Braid, "braid", "the plan, which is the best that was found"),
+                            clEnumValN(Policy::NoOverlap, "no-overlap", "the program as written"),
+                            clEnumValN(Policy::PerTensor, "per-tensor", "no buckets, early starts"),
+                            clEnumValN(Policy::Ddp25MiB, "ddp-25mib", "PyTorch DDP's buckets: 25 MiB, the first 1 MiB"),
+                            clEnumValN(Policy::Xla30MiB, "xla-30mib", "XLA's combiner with its threshold of 30 MiB"),
+                            clEnumValN(Policy::OneBucket, "one-bucket", "as much together as dependences allow"));
 }
 
 } // namespace mlir::braid

@@ -39,6 +39,8 @@ struct DefaultPipelineOptions : public PassPipelineOptions<DefaultPipelineOption
   Option<std::string> sidecar{*this, "sidecar", llvm::cl::desc("file for what the consumer needs beside the program")};
   Option<PlanTarget> target{*this, "target", llvm::cl::desc("who runs the result"),
                             llvm::cl::init(PlanTarget::Stablehlo), planTargetValues()};
+  Option<::braid::cost::Policy> policy{*this, "policy", llvm::cl::desc("whose schedule is written"),
+                                       llvm::cl::init(::braid::cost::Policy::Braid), planPolicyValues()};
 };
 
 /// import, simplify, plan, verify, and for target=stablehlo export. See passes/pipelines/DefaultPipeline.cpp.

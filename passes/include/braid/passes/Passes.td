@@ -135,6 +135,10 @@ class BraidPlanOptionList {
     Option<"split", "split", "bool", "true", "try the program with its large collectives cut, too">,
     Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
            "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
+    Option<"policy", "policy", "::braid::cost::Policy", "::braid::cost::Policy::Braid",
+           "whose schedule is written; systems that run other collectives than the program's (fsdp, zero-1 to 3, single-process) can "
+           "only be played, by braid-sim",
+           [{::mlir::braid::planPolicyValues()}]>,
   ]);
 }
 

@@ -28,6 +28,8 @@ struct PlanRequest {
   std::string target = "stablehlo"; ///< who runs the result: "stablehlo" or "braid"
   bool split = true;                ///< try cutting large collectives
   uint64_t seed = 1;
+  /// Whose schedule is the plan: Braid's own, or that of a baseline, for who wants it in the program.
+  ::braid::cost::Policy policy = ::braid::cost::Policy::Braid;
 };
 
 /// One planned launch, for reports.
