@@ -9,6 +9,10 @@ StepBuilder::StepBuilder(const Program &program, const DataParallelStep &step)
     : program(program), step(step), before(program.blocks[step.block]), at(before.tasks.size(), -1) {
   block.name = before.name;
   block.live = before.live;
+  for (size_t i = 0; i < before.tasks.size(); ++i)
+    for (int operand : before.tasks[i].operands)
+      if (step.reduction[operand])
+        readers[operand].push_back(int(i));
 }
 
 int StepBuilder::push(Task task) {
@@ -146,9 +150,8 @@ std::vector<int> StepBuilder::gatherUpdated(const std::vector<int> &gradients) {
   for (int g : gradients) {
     int collective = step.gradients[g].collective;
     reads.push_back(at[collective]);
-    for (size_t i = collective + 1; i < before.tasks.size(); ++i)
-      if (std::binary_search(before.tasks[i].operands.begin(), before.tasks[i].operands.end(), collective))
-        reads.push_back(at[i]);
+    for (int reader : readers[collective])
+      reads.push_back(at[reader]);
   }
   std::vector<int> started = start(CollectiveKind::AllGather, gradients, reads);
   for (int task : started)

@@ -4,6 +4,7 @@
 
 #include "braid/cost_models/Systems.h"
 #include "schedule/Gradients.h"
+#include <map>
 
 namespace braid::cost {
 
@@ -47,6 +48,7 @@ private:
   std::vector<int> at;        // of each old task: its new number; of a gradient's collective: its reduction's
   std::vector<int> bucketOf;  // of each new task; -1: computation
   std::vector<char> inFlight; // of each new task
+  std::map<int, std::vector<int>> readers; // of each gradient's collective: old tasks
   Block block;
   BlockSchedule schedule;
 };
