@@ -7,13 +7,15 @@
 //      Of all these, each block's own best (a loop body may want other buckets than what is around it).
 //   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
 //      favour few, bandwidth tails many), so every size stays in until here.
-//   4. The best three of those, with the engine's algorithms and with those best by the objective: by the objective in
-//      full, against the baselines.
+//   4. The best three of those, with the engine's algorithms and with those best by the objective.
+//   5. Where the best of them without noise is not near the bound: a local search from it (Anneal.h).
+//      All of 4 and 5 by the objective in full, against the baselines.
 // Programs of more than `largeProgram` tasks try every other cap, scanning past dependents only, and 2. with
 // the best cap alone; the plan's rule says so.
 // Draws are common to all candidates, so that differences are less noisy than values.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Search.h"
+#include "schedule/Anneal.h"
 #include "schedule/ExactBuckets.h"
 #include <algorithm>
 #include <map>
@@ -26,6 +28,11 @@ namespace {
 
 constexpr int64_t mebibyte = int64_t(1) << 20;
 constexpr size_t largeProgram = 20000;
+/// The local search: events looked at (half a second), tasks above which so many would change nothing, and the distance from the
+/// bound at which it is not worth its while.
+constexpr int64_t annealedEvents = 20'000'000;
+constexpr size_t annealedTasks = 5000;
+constexpr double nearBound = 1.0005;
 
 /// One way to make a schedule.
 struct Variant {
@@ -71,8 +78,10 @@ struct Trial {
   std::vector<Variant> variants; // of each block
   Schedule schedule;
   Seconds score;
+  bool annealed = false;
 
-  std::string text(const Program &program) const {
+  std::string text(const Program &program) const { return rules(program) + (annealed ? "; then annealed" : ""); }
+  std::string rules(const Program &program) const {
     std::string text;
     bool uniform = true;
     for (const Variant &variant : variants)
@@ -88,7 +97,6 @@ class Search {
 public:
   Search(const Program &program, const Pricer &pricer, const PlanOptions &options)
       : program(program), pricer(pricer), options(options) {
-    size_t tasks = 0;
     for (const Block &block : program.blocks)
       tasks += block.tasks.size();
     large = tasks > largeProgram;
@@ -111,6 +119,7 @@ public:
         variant.objectiveAlgorithms = true;
       tryOne(variants, finalists);
     }
+    annealBest(finalists);
 
     struct Offer {
       Alternative summary;
@@ -311,6 +320,39 @@ private:
     trials.push_back(std::move(trial));
   }
 
+  /// From the best without noise; with its algorithms, and with those best by the objective.
+  void annealBest(std::vector<Trial> &finalists) {
+    auto shorter = [](const Trial &a, const Trial &b) { return a.score < b.score; };
+    if (tasks > annealedTasks)
+      return;
+    for (Trial &trial : finalists)
+      trial.score = playWithoutNoise(program, trial.schedule, pricer).total;
+    auto first = std::min_element(finalists.begin(), finalists.end(), shorter);
+    AnnealOptions search;
+    search.inFlight = options.inFlight;
+    search.budget = annealedEvents;
+    search.goal = nearBound * lowerBound(program, pricer).time;
+    if (first == finalists.end() || first->score <= search.goal)
+      return;
+    Trial trial = *first;
+    trial.annealed = true;
+    trial.schedule = anneal(program, first->schedule, pricer, search);
+    trial.score = playWithoutNoise(program, trial.schedule, pricer).total;
+    if (trial.score * nearBound >= first->score || !fits(trial.schedule))
+      return; // the same in a stranger order
+    finalists.push_back(trial);
+    bool changed = false;
+    for (size_t b = 0; b < trial.schedule.blocks.size(); ++b)
+      for (Bucket &bucket : trial.schedule.blocks[b].buckets) {
+        int chosen = bestByObjective(mergedSpec(program.blocks[b], bucket));
+        changed |= chosen != bucket.candidate;
+        bucket.candidate = chosen;
+        trial.variants[b].objectiveAlgorithms = true;
+      }
+    if (changed)
+      finalists.push_back(std::move(trial));
+  }
+
   /// The exact buckets for the order in which single tensors would have the block computed.
   const std::vector<Bucket> &exactFor(int block, const Variant &variant) {
     auto [place, first] = exactBucketsOf.try_emplace(
@@ -373,6 +415,7 @@ private:
   const Program &program;
   const Pricer &pricer;
   const PlanOptions &options;
+  size_t tasks = 0;
   bool large = false;
   std::set<std::vector<int>> tried;
   std::map<std::tuple<int, bool, bool, bool, double>, std::vector<Bucket>> exactBucketsOf;

@@ -1,7 +1,9 @@
 # Schedules: buckets, list scheduling, policies, the plan, its verifier; playing, memory, bounds.
 set(BRAID_SCHEDULE_SOURCES
+  schedule/Anneal.cpp
   schedule/Bucketize.cpp
   schedule/Contraction.cpp
+  schedule/EventOrder.cpp
   schedule/ExactBuckets.cpp
   schedule/Fsdp.cpp
   schedule/Gradients.cpp

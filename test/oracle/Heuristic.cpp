@@ -127,33 +127,46 @@ private:
     return true;
   }
 
+  /// A node goes earlier, with what it reads in between, or later, with what reads it; seldom far.
   bool reorder() {
-    int from = int(random() % order.size()), reach = 1 + int(random() % (random() % 3 ? 4 : order.size()));
-    int i = order[from], to = from;
+    int size = int(order.size()), at = int(random() % order.size());
+    int reach = int(std::pow(double(size), double(random() >> 11) * 0x1p-53));
     bool later = random() % 2;
-    auto ordered = [&](int before, int after) { // does `after` read `before`?
-      auto reads = [&](int task) {
-        for (int operand : problem.items[task].operands)
-          if (node(operand) == before)
-            return true;
-        return false;
-      };
-      if (problem.items[after].kernel || problem.items[after].group < 0)
-        return reads(after);
-      for (int member : problem.groups[problem.items[after].group].members)
-        if (current.leader[member] == after && reads(member))
-          return true;
+    int first = later ? at : std::max(0, at - reach), last = later ? std::min(size - 1, at + reach) : at;
+    if (first == last)
       return false;
+    std::vector<int> window(order.begin() + first, order.begin() + last + 1);
+    std::vector<char> along(window.size());
+    for (size_t k = 0; k < window.size(); ++k)
+      places[size_t(window[k])] = int(k);
+    auto mark = [&](int task) {
+      int k = places[size_t(node(task))];
+      if (k >= 0 && k < int(window.size()) && window[size_t(k)] == node(task))
+        along[size_t(k)] = 1;
     };
-    while (reach-- > 0) {
-      int next = to + (later ? 1 : -1);
-      if (next < 0 || next >= int(order.size()) || (later ? ordered(i, order[next]) : ordered(order[next], i)))
-        break;
-      order[to] = order[next];
-      order[next] = i;
-      to = next;
+    auto markNeighbours = [&](int task) {
+      for (int other : later ? problem.items[size_t(task)].readers : problem.items[size_t(task)].operands)
+        mark(other);
+    };
+    along[later ? 0 : window.size() - 1] = 1;
+    for (size_t step = 0; step < window.size(); ++step) {
+      size_t k = later ? step : window.size() - 1 - step;
+      if (!along[k])
+        continue;
+      const Item &item = problem.items[size_t(window[k])];
+      if (item.kernel || item.group < 0)
+        markNeighbours(window[k]);
+      else
+        for (int member : problem.groups[size_t(item.group)].members)
+          if (current.leader[size_t(member)] == window[k])
+            markNeighbours(member);
     }
-    return to != from;
+    auto next = order.begin() + first;
+    for (char front : {char(!later), char(later)})
+      for (size_t k = 0; k < window.size(); ++k)
+        if (along[k] == front)
+          *next++ = window[k];
+    return true;
   }
 
   bool rebucket() {

@@ -26,7 +26,7 @@ using namespace braid::oracle;
 namespace {
 
 /// Optimal means: nothing is shorter by more than this.
-constexpr double slackShare = 5e-4;
+constexpr double slackShare = 1e-3;
 constexpr int64_t annealingSteps = 300000;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

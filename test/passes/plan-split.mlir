@@ -31,7 +31,7 @@
 // WHOLE-NOT: concatenate
 
 // TABLE: per-tensor {{ *}}1
-// TABLE: braid (after) {{ *}}{{[248]|16}}
+// TABLE: braid (after) {{ *}}{{[2-9]|1[0-9]}} 
 // TABLE: after: {{.*}} cut into
 // PLAY-COUNT-2: all_reduce at
 // PLAYWHOLE-COUNT-1: all_reduce at
