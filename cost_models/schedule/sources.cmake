@@ -23,6 +23,7 @@ set(BRAID_SCHEDULE_SOURCES
   simulate/Play.cpp
   simulate/Quantiles.cpp
   simulate/SentBytes.cpp
+  simulate/Stages.cpp
   simulate/Timeline.cpp
   bounds/Batches.cpp
   bounds/Heads.cpp

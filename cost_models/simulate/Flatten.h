@@ -86,7 +86,7 @@ private:
       case FlatEvent::Start: {
         double begin = std::max(clock, channel[event.fabric]);
         end[event.index] = channel[event.fabric] =
-            begin + time(number, event, *block.candidates[event.index], operation++);
+            begin + time(number, event, *block.candidates[event.index], operation++, origin + begin);
         watcher.collective(number, event, origin + begin, origin + end[event.index]);
         break;
       }

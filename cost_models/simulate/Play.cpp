@@ -65,7 +65,7 @@ Played playWith(const Program &program, const Schedule &schedule, const Pricer &
 
 Played braid::cost::play(const Program &program, const Schedule &schedule, const Pricer &pricer,
                          const CollectiveTime &time, bool timeline) {
-  auto asked = [&](int block, const FlatEvent &event, const Candidate &, uint64_t operation) {
+  auto asked = [&](int block, const FlatEvent &event, const Candidate &, uint64_t operation, double) {
     return time(block, event.index, operation).value;
   };
   return playWith(program, schedule, pricer, asked, timeline);
@@ -73,6 +73,6 @@ Played braid::cost::play(const Program &program, const Schedule &schedule, const
 
 Played braid::cost::playWithoutNoise(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                      bool timeline) {
-  auto price = [](int, const FlatEvent &event, const Candidate &, uint64_t) { return event.value; };
+  auto price = [](int, const FlatEvent &event, const Candidate &, uint64_t, double) { return event.value; };
   return playWith(program, schedule, pricer, price, timeline);
 }

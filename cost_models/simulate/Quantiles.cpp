@@ -27,7 +27,7 @@ private:
     const Pricer *pricer;
     uint64_t seed;
     const Sampler *sampler;
-    double operator()(int, const FlatEvent &event, const Candidate &candidate, uint64_t operation) const {
+    double operator()(int, const FlatEvent &event, const Candidate &candidate, uint64_t operation, double) const {
       return pricer->draw(candidate, Fabric(event.fabric), seed, sampler->job, sampler->stepNumber, operation).value;
     }
   };

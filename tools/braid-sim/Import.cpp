@@ -12,7 +12,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
-#include "workload/Workload.h"
+#include "workload/Pipeline.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
@@ -44,6 +44,8 @@ static StringRef formatOf(StringRef text) {
     return "layers";
   if (line.starts_with("repeat,op,"))
     return "collectives";
+  if (line.contains("TF_ms"))
+    return "pipeline";
   if (line.starts_with("node,name,"))
     return "piper";
   return line.contains(',') ? "" : "layers";
@@ -57,7 +59,7 @@ int mlir::braid::sim::runImport(int argc, char **argv) {
                               cl::cat(category));
   cl::opt<std::string> format(
       "format", cl::init("auto"), cl::cat(category),
-      cl::desc("auto; layers: ASTRA-sim 1.0, SimAI, CSV of layers; collectives: AICB; piper; chakra"));
+      cl::desc("auto; layers: ASTRA-sim 1.0, SimAI, CSV of layers; collectives: AICB; piper; chakra; pipeline"));
   ReadOptions options;
   cl::opt<int64_t> ranks("ranks", cl::desc("number of ranks; default: the file's"), cl::cat(category));
   cl::opt<int64_t> tensor("tensor-parallel", cl::desc("ranks of a tensor parallel group; default: the file's, or 1"),
@@ -74,6 +76,8 @@ int mlir::braid::sim::runImport(int argc, char **argv) {
                                    cl::cat(category));
   cl::opt<std::string> edges("edges", cl::desc("piper: the file of edges"), cl::cat(category));
   cl::opt<std::string> groups("groups", cl::desc("chakra: JSON, process group -> lists of ranks"), cl::cat(category));
+  cl::opt<int> row("row", cl::init(0), cl::desc("pipeline: which row of the table, from 0"), cl::cat(category));
+  cl::opt<int> stage("stage", cl::init(0), cl::desc("pipeline: which stage's program, from 0"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "a workload of another simulator, or a trace, as a program\n");
   auto wrong = [](const llvm::Twine &what) {
@@ -110,11 +114,21 @@ int mlir::braid::sim::runImport(int argc, char **argv) {
     workload = readPiper(&context, input, text, options);
   else if (kind == "chakra")
     workload = readChakra(&context, input, text, options);
-  else if (format == "auto")
-    return wrong(input +
-                 ": expected a table of layers, a list of collectives, Piper's nodes or a Chakra trace (--format)");
+  else if (kind == "pipeline") {
+    FailureOr<std::vector<Pipeline>> rows = readPipelines(input, text);
+    if (failed(rows))
+      return 1;
+    if (row < 0 || row >= int(rows->size()))
+      return wrong("--row: expected 0 to " + Twine(rows->size() - 1) + ", got " + Twine(row));
+    const Pipeline &chosen = (*rows)[row];
+    if (stage < 0 || stage >= chosen.stages)
+      return wrong("--stage: expected 0 to " + Twine(chosen.stages - 1) + ", got " + Twine(stage));
+    workload = stageOf(chosen, stage);
+  } else if (format == "auto")
+    return wrong(input + ": expected a table of layers, a list of collectives, Piper's nodes, a Chakra trace or a "
+                         "table of pipelines (--format)");
   else
-    return wrong("--format: expected auto, layers, collectives, piper or chakra, got '" + format + "'");
+    return wrong("--format: expected auto, layers, collectives, piper, chakra or pipeline, got '" + format + "'");
   if (failed(workload))
     return 1;
   if (workload->nodes.empty())

@@ -15,6 +15,7 @@ int runReport(int argc, char **argv);
 int runEmitProfile(int argc, char **argv);
 int runImport(int argc, char **argv);
 int runEmitTrace(int argc, char **argv);
+int runPipeline(int argc, char **argv);
 
 } // namespace mlir::braid::sim
 

@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
        {"report", runReport, "the plan, its timelines and its reasons on one page"},
        {"emit-profile", runEmitProfile, "a cluster as the runtime's emulated fabric reads it (JSON)"},
        {"import", runImport, "a simulator's workload or a Chakra trace as a program of timed computation"},
-       {"emit-trace", runEmitTrace, "such a program as a Chakra trace (JSON)"}},
+       {"emit-trace", runEmitTrace, "such a program as a Chakra trace (JSON)"},
+       {"pipeline", runPipeline, "steps of pipelines (1F1B) by the times of their stages"}},
       argc, argv);
 }
