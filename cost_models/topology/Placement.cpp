@@ -23,7 +23,8 @@ static Result<Placement> packed(int ranks, const Cluster &cluster) {
                 cluster.name + ", got a program of " + std::to_string(ranks));
   if (ranks < cluster.ranks())
     return fail("expected " + std::to_string(cluster.ranks()) + " ranks, the devices of cluster " + cluster.name +
-                ", got a program of " + std::to_string(ranks) + "; give a placement host:gpu,host:gpu,... for fewer");
+                ", got a program of " + std::to_string(ranks) +
+                "; for fewer say which: placement=0:0,0:1,... (host:device of each rank)");
   Placement placement;
   for (int rank = 0; rank < ranks; ++rank)
     placement.deviceOf.push_back(rank);

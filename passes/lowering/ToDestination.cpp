@@ -328,7 +328,8 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
         return WalkResult::advance();
       op->emitError("expected a program in linalg, tensor, arith, math and scf, got ")
           << op->getName()
-          << ": lower its computation to linalg first, or run its communication alone (braid-skeleton)";
+          << ": lower its computation to linalg first (stablehlo-opt --stablehlo-legalize-to-linalg), or run its "
+             "communication alone (braid-skeleton)";
       return WalkResult::interrupt();
     });
     return failure(foreign.wasInterrupted());

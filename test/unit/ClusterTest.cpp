@@ -423,7 +423,7 @@ TEST_CASE("placements") {
   CHECK(placed.hostOf(0, c) == 3);
   auto error = [&](const char *text, int ranks) { return readPlacement(text, ranks, c).error().text(); };
   CHECK(error("packed", 9) == "placement: expected at most 8 ranks, the devices of cluster small, got a program of 9");
-  CHECK_THAT(error("packed", 4), Contains("expected 8 ranks") && Contains("give a placement"));
+  CHECK_THAT(error("packed", 4), Contains("expected 8 ranks") && Contains("for fewer say which: placement="));
   CHECK(error("0:0,0:0", 2) == "placement: expected a device for each rank, got 0:0 for ranks 0 and 1");
   CHECK_THAT(error("0:0,4:0", 2), Contains("expected a host below 4 and a gpu below 2 for rank 1, got 4:0"));
   CHECK_THAT(error("0:2", 1), Contains("got 0:2"));

@@ -36,7 +36,8 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
                   llvm::cl::cat(category)),
       computeProfile("compute-profile", llvm::cl::desc("JSON with measured times by location; default: roofline"),
                      llvm::cl::cat(category)),
-      target("target", llvm::cl::init("stablehlo"), llvm::cl::desc("who runs the result: stablehlo, braid"),
+      target("target",
+             llvm::cl::desc("who runs the result: stablehlo, braid; default: braid with engine braid, else stablehlo"),
              llvm::cl::cat(category)),
       quantile("quantile", llvm::cl::init(-1), llvm::cl::desc("0 to 1; default: the cluster's profile"),
                llvm::cl::cat(category)),
@@ -52,7 +53,7 @@ PlanRequest PlanOptionsOnCommandLine::request() const {
   request.placement = placement;
   request.memoryLimit = memoryLimit;
   request.computeProfile = computeProfile;
-  request.target = target;
+  request.target = target.getNumOccurrences() ? target.getValue() : engine == "braid" ? "braid" : "stablehlo";
   request.seed = seed;
   request.split = split;
   if (quantile.getNumOccurrences())

@@ -48,7 +48,7 @@ def _check_output(path):
         raise BraidJaxError(f"{path}: can't write it: Permission denied")
 
 
-def _function(name):
+def _function(name, devices):
     """MODULE:FUNCTION -> what FUNCTION() returns, a jitted function and its arguments (arrays or shapes)."""
     where, _, function = name.rpartition(":")
     if not where:
@@ -65,11 +65,14 @@ def _function(name):
         else:
             sys.path.insert(0, os.getcwd())
             module = importlib.import_module(where)
-    except ImportError as error:
-        raise BraidJaxError(f"{where}: can't import it: {error}") from None
+    except Exception as error:  # an import that fails, a syntax error, or what the file does when it is read
+        raise BraidJaxError(f"{where}: can't import it: {_place(error)}{_said(error)}") from None
     if not hasattr(module, function):
         raise BraidJaxError(f"{where}: has no '{function}'")
-    made = getattr(module, function)()
+    try:
+        made = getattr(module, function)()
+    except Exception as error:
+        raise BraidJaxError(f"{name}: can't be called with {devices} devices (--devices): {_place(error)}{_said(error)}") from None
     if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], (tuple, list))):
         raise BraidJaxError(f"{name}: expected a function that returns (jitted function, arguments), got {type(made).__name__}")
     return made
@@ -83,18 +86,21 @@ def _place(error):
     return f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
 
 
+def _said(error):
+    """On one line: JAX says it in paragraphs."""
+    return f"{type(error).__name__}: {textwrap.shorten(str(error), 400, placeholder=' ...')}"
+
+
 def _export(o):
     use_host_devices(o.devices)
     from .exporting import export
-    jitted, args = _function(o.function)
+    jitted, args = _function(o.function, o.devices)
     try:
         text = export(jitted, *args, partitioner=o.partitioner, locations=o.locations)
     except BraidJaxError:
         raise
     except Exception as error:  # what JAX or the function itself says of the function and this number of devices
-        said = textwrap.shorten(str(error), 400, placeholder=" ...")  # JAX says it in paragraphs
-        raise BraidJaxError(f"{o.function}: can't be traced for {o.devices} devices: {_place(error)}{type(error).__name__}: "
-                            f"{said}") from None
+        raise BraidJaxError(f"{o.function}: can't be traced for {o.devices} devices: {_place(error)}{_said(error)}") from None
     _write(o.output, text)
     return 0
 

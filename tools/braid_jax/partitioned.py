@@ -69,6 +69,28 @@ def _drop_copies(module):
         op.erase()
 
 
+def _drop_unused_functions(module):
+    """Bodies of loops and reductions are regions in StableHLO, and their functions stay behind, called by nobody."""
+    from jaxlib.mlir import ir
+    functions = program.functions(module)
+    used, new = set(), {"main"}
+
+    def visit(op):
+        for attribute in op.attributes.values():
+            if isinstance(attribute, ir.FlatSymbolRefAttr):
+                new.add(attribute.value)
+        return ir.WalkResult.ADVANCE
+
+    while new - used:
+        name = (new - used).pop()
+        used.add(name)
+        if name in functions:
+            functions[name].operation.walk(visit)
+    for name, function in functions.items():
+        if name not in used:
+            function.operation.erase()
+
+
 def per_device_module(lowered, devices, keep_device_order=True):
     """A StableHLO module (in the current context) of what one device runs, with the collectives of XLA's partitioner.
 
@@ -86,8 +108,10 @@ def per_device_module(lowered, devices, keep_device_order=True):
     text = module.to_string(options)
     if keep_device_order and "replica_groups=mesh" in text:
         proto = _hlo.hlo_module_from_text(groups.hlo_text_with_lists(text)).as_serialized_hlo_module_proto()
-    converted = program.parse(program.generic_text(ir.Module.parse(_jax.mlir.hlo_to_stablehlo(proto))), "XLA's partitioner")
+    stablehlo = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(proto))
+    converted = program.parse(program.generic_text(stablehlo, locations=True), "XLA's partitioner")
     _drop_copies(converted)
+    _drop_unused_functions(converted)
     integer = ir.IntegerType.get_signless(32)
     converted.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(integer, devices)
     converted.operation.attributes["mhlo.num_replicas"] = ir.IntegerAttr.get(integer, 1)
