@@ -149,6 +149,11 @@ const std::vector<Candidate> &Pricer::candidates(const CollectiveSpec &asked) co
   return *state->prices.try_emplace(key, std::move(prices)).first->second;
 }
 
+size_t Pricer::priced() const {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return state->prices.size();
+}
+
 Fabric Pricer::fabric(const CollectiveSpec &spec) const {
   return candidates(spec).front().nodes > 1 ? Fabric::Inter : Fabric::Intra;
 }

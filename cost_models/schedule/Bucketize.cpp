@@ -189,7 +189,7 @@ constexpr int64_t scanLimit = int64_t(1) << 23, mergeLimit = int64_t(1) << 25;
 
 } // namespace
 
-std::vector<Bucket> braid::cost::bucketize(const Block &block, const BucketRule &rule) {
+std::vector<Bucket> braid::cost::bucketize(const Block &block, const BucketRule &rule, int64_t *looked) {
   std::vector<int> collectives; // tasks
   for (size_t i = 0; i < block.tasks.size(); ++i)
     if (block.tasks[i].kind == Task::Collective)
@@ -268,6 +268,8 @@ std::vector<Bucket> braid::cost::bucketize(const Block &block, const BucketRule 
       bucket.tasks.push_back(collectives[c]);
     buckets.push_back(std::move(bucket));
   }
+  if (looked && graph)
+    *looked += graph->work;
   std::sort(buckets.begin(), buckets.end(), [](const Bucket &a, const Bucket &b) { return a.tasks < b.tasks; });
   return buckets;
 }

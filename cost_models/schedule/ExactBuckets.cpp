@@ -11,8 +11,6 @@ using namespace braid::cost;
 
 namespace {
 
-/// More would take seconds.
-constexpr size_t kMostMembers = 2000;
 /// Of looking for cycles, each as long as the block.
 constexpr int kMostTries = 64;
 
@@ -131,7 +129,7 @@ std::vector<Bucket> braid::cost::exactBuckets(const Block &block, const std::vec
   }
   std::vector<std::vector<Bucket>> cuts;
   for (auto &[key, members] : keys)
-    if (members.size() >= 2 && members.size() <= kMostMembers)
+    if (members.size() >= 2 && members.size() <= size_t(mostExactMembers))
       cuts.push_back(bucketsOf(members, PriceLine(pricer, block.tasks[members.front().task].spec)));
   std::vector<Bucket> result;
   int tries = kMostTries;

@@ -35,7 +35,8 @@ public:
             const ListOptions &options, const std::vector<Seconds> &durations, const std::vector<int> &base)
       : graph(graph), options(options), durations(durations), base(base), fabrics(graph.buckets.size()),
         release(program, block, graph, options.memoryLimit, durations, base), nodes(graph.nodes.size()),
-        ready{Queue(Order{this}), Queue(Order{this})}, startable{Queue(Order{this}), Queue(Order{this})} {
+        ready{Queue(Order{this}), Queue(Order{this})}, startable{Queue(Order{this}), Queue(Order{this})},
+        late{Queue(Order{this}), Queue(Order{this})} {
     for (size_t b = 0; b < fabrics.size(); ++b)
       fabrics[b] = int(pricer.fabric(mergedSpec(graph.block, graph.buckets[b])));
     for (auto node = base.rbegin(); node != base.rend(); ++node) {
@@ -193,6 +194,7 @@ private:
     nodes[bucket].started = true;
     ready[fabric].erase(bucket);
     startable[fabric].erase(bucket);
+    late[fabric].erase(bucket);
     for (int follower : graph.nodes[bucket].followers)
       if (queued(bucket) && queued(follower) && --nodes[follower].awaits == 0)
         canStart(follower);
@@ -213,15 +215,25 @@ private:
       return;
     if (release.heldUntil(bucket) <= 0)
       startable[fabrics[bucket]].insert(bucket);
-    else
+    else if (late[fabrics[bucket]].insert(bucket).second)
       held.push({release.heldUntil(bucket), bucket});
   }
   int nextToStart(int fabric) {
-    Seconds kernel = runnable.empty() ? Seconds{1e300} : durations[runnable.begin()->second];
+    Queue &queue = startable[fabric], &others = late[fabric];
+    if (runnable.empty()) { // nothing is computed meanwhile: the late ones may start, too
+      for (auto one = queue.begin(), other = others.begin(); one != queue.end() || other != others.end();) {
+        bool first = other == others.end() || (one != queue.end() && Order{this}(*one, *other));
+        int bucket = first ? *one++ : *other++;
+        if (release.allows(bucket, {1e300}))
+          return bucket;
+      }
+      return -1;
+    }
+    Seconds kernel = durations[runnable.begin()->second];
     for (; !held.empty() && held.top().first < release.done() + kernel.value; held.pop())
-      if (int bucket = held.top().second; !nodes[bucket].started)
+      if (int bucket = held.top().second; late[fabrics[bucket]].erase(bucket))
         startable[fabrics[bucket]].insert(bucket);
-    for (int bucket : startable[fabric])
+    for (int bucket : queue)
       if (release.allows(bucket, kernel))
         return bucket;
     return -1;
@@ -385,13 +397,14 @@ private:
   std::vector<State> nodes;
   int segment = 0;
   double clock = 0, channelFree[2] = {0, 0};
-  Queue ready[2], startable[2]; // collectives: placed; of these, the ones that can start now
+  Queue ready[2], startable[2],
+      late[2];                  // collectives: placed; of these, what can start now, and what could but costs memory
   std::vector<int> inFlight[2]; // started and not awaited, in order
   std::vector<int> priority;    // of compute tasks: their place in the program, or by tail
   ByPriority runnable, blocked; // compute tasks; blocked ones wait for a collective's end
   using End = std::pair<double, int>;
   std::priority_queue<End, std::vector<End>, std::greater<End>> ends;
-  /// Collectives that could start and cost memory, by the compute that is done when they may.
+  /// The late ones by the compute that is done when they may start; some have started since.
   std::priority_queue<End, std::vector<End>, std::greater<End>> held;
   int stalls = 0;
   std::vector<Event> order;

@@ -26,7 +26,8 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
   PlanResult result;
   std::vector<PolicyResult> lean; // where the program as it is written needs too much: its gathers may come later
   for (Policy policy : {Policy::NoOverlap, Policy::PerTensor, Policy::Ddp25MiB, Policy::Xla30MiB, Policy::OneBucket}) {
-    if (!options.compared)
+    if (!options.compared || (policy != Policy::NoOverlap && !options.baselines && options.budget.value <= 0 &&
+                              options.policy == Policy::Braid))
       break;
     result.policies.push_back(runPolicy(program, pricer, policy, options));
     const PolicyResult &last = result.policies.back();

@@ -16,6 +16,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Search.h"
 #include "schedule/Anneal.h"
+#include "schedule/Budget.h"
 #include "schedule/ExactBuckets.h"
 #include <algorithm>
 #include <map>
@@ -86,9 +87,12 @@ struct Trial {
     bool uniform = true;
     for (const Variant &variant : variants)
       uniform &= variant.text() == variants.front().text();
+    int said = 0, most = 4;
     for (size_t b = 0; b < variants.size() && !uniform; ++b)
-      if (!schedule.blocks[b].buckets.empty())
+      if (!schedule.blocks[b].buckets.empty() && ++said <= most)
         text += (text.empty() ? "by block: " : "; ") + program.blocks[b].name + ": " + variants[b].text();
+    if (said > most)
+      text += "; and " + std::to_string(said - most) + " more";
     return uniform ? variants.front().text() : text;
   }
 };
@@ -96,20 +100,27 @@ struct Trial {
 class Search {
 public:
   Search(const Program &program, const Pricer &pricer, const PlanOptions &options)
-      : program(program), pricer(pricer), options(options) {
+      : program(program), pricer(pricer), options(options), budget(options.budget) {
     for (const Block &block : program.blocks)
       tasks += block.tasks.size();
     large = tasks > largeProgram;
+    longestTrial = work::scheduledTask * double(tasks);
   }
 
   PolicyResult run(const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives) {
+    if (options.budget.value <= 0)
+      return greedyPlan(baselines);
     std::vector<Trial> finalists = candidates();
     SampleOptions few = options.sampling;
     few.samples = std::min(few.samples, 200);
     few.jobs = std::min(few.jobs, 24);
     few.steps = std::min(few.steps, 4);
-    for (Trial &trial : finalists)
-      trial.score = objective(program, trial.schedule, pricer, options.objective, few);
+    double judging = 0; // all of them, and then the best three in full
+    for (const Trial &trial : finalists)
+      judging += objectiveWork(program, trial.schedule, options.objective, few);
+    if (!finalists.empty() && budget.take(judging, 3 * fullWork(finalists.front().schedule)))
+      for (Trial &trial : finalists)
+        trial.score = objective(program, trial.schedule, pricer, options.objective, few);
     sortByScore(finalists);
     if (finalists.size() > 3)
       finalists.resize(3);
@@ -132,9 +143,16 @@ public:
         launches += int64_t(block.buckets.size());
       offers.push_back({{rule, value, launches}, &schedule});
     };
+    if (budget.endedSearch()) { // its own work is no part of the budget
+      finalists.insert(finalists.begin(), greedy());
+      budget.spend(-fullWork(finalists.front().schedule));
+      if (!fits(finalists.front().schedule))
+        finalists.erase(finalists.begin());
+    }
     for (const Trial &trial : finalists)
-      offer(trial.schedule, objective(program, trial.schedule, pricer, options.objective, options.sampling),
-            trial.text(program));
+      if (budget.take(fullWork(trial.schedule)))
+        offer(trial.schedule, objective(program, trial.schedule, pricer, options.objective, options.sampling),
+              trial.text(program));
     for (const PolicyResult &baseline : baselines)
       if (fits(baseline.schedule))
         offer(baseline.schedule, baseline.objective, std::string("as ") + name(baseline.policy));
@@ -149,6 +167,9 @@ public:
       return best;
     best.schedule = *winner->schedule;
     best.rule = winner->summary.rule + (large ? "; of few caps, as the program is large" : "");
+    if (budget.endedSearch())
+      best.rule += "; the search ended with its budget of " + toString(options.budget);
+    best.searched = options.budget - Seconds{budget.left() * 1e-9};
     measure(best, program, pricer, options);
     if (alternatives) {
       offers.erase(winner);
@@ -164,6 +185,43 @@ public:
   }
 
 private:
+  double fullWork(const Schedule &schedule) const {
+    return objectiveWork(program, schedule, options.objective, options.sampling);
+  }
+
+  /// What is there without a search: buckets of 32 MiB in the order of readiness.
+  Trial greedy() {
+    Variant variant;
+    variant.rule.cap = {32 * mebibyte};
+    variant.rule.byReadiness = variant.rule.scanPastDependents = true;
+    std::vector<std::vector<Bucket>> buckets;
+    for (const Block &block : program.blocks)
+      buckets.push_back(bucketize(block, variant.rule));
+    std::vector<Seconds> times;
+    Trial trial{std::vector<Variant>(program.blocks.size(), variant), {}, {}};
+    trial.schedule = make(buckets, trial.variants, {}, times);
+    if (!fits(trial.schedule))
+      trial.schedule = make(buckets, trial.variants, options.memoryLimit, times);
+    return trial;
+  }
+
+  /// The greedy plan; where it needs too much memory, the first baseline that does not (the program as written comes first).
+  PolicyResult greedyPlan(const std::vector<PolicyResult> &baselines) {
+    PolicyResult plan;
+    plan.policy = Policy::Braid;
+    Trial trial = greedy();
+    plan.schedule = trial.schedule;
+    plan.rule = "greedy, for a budget of 0: " + trial.text(program);
+    for (const PolicyResult &baseline : baselines) {
+      if (fits(plan.schedule))
+        break;
+      plan.schedule = baseline.schedule;
+      plan.rule = std::string("for a budget of 0, as greedy buckets need too much memory: as ") + name(baseline.policy);
+    }
+    measure(plan, program, pricer, options);
+    return plan;
+  }
+
   static bool sameLaunches(const Schedule &a, const Schedule &b) {
     auto sorted = [](const BlockSchedule &block) {
       std::vector<std::pair<std::vector<int>, int>> launches;
@@ -281,14 +339,31 @@ private:
 
   /// Adds the schedule, scored without noise, unless it was tried before or does not fit.
   void tryOne(const std::vector<Variant> &variants, std::vector<Trial> &trials) {
+    if (budget.left() < longestTrial + 4 * reserve) {
+      budget.take(longestTrial, 4 * reserve); // says that the search has ended
+      return;
+    }
+    double before = budget.left();
+    size_t priced = pricer.priced();
+    tryNow(variants, trials);
+    budget.spend(priceWork(program, pricer) * double(pricer.priced() - priced));
+    longestTrial = std::max(longestTrial, before - budget.left());
+    if (!trials.empty())
+      reserve = std::max(reserve, fullWork(trials.back().schedule));
+  }
+
+  void tryNow(const std::vector<Variant> &variants, std::vector<Trial> &trials) {
     std::vector<std::vector<Bucket>> buckets;
+    int64_t looked = 0;
+    size_t tasks = 0;
     std::vector<int> signature;
     for (size_t b = 0; b < program.blocks.size(); ++b) {
       const Block &block = program.blocks[b];
       const Variant &variant = variants[b];
       signature.insert(signature.end(), {-1000, variant.fillWaits, variant.longestTail,
                                          int(std::min(variant.overrun, 100.0) * 16), int(variant.patience * 16)});
-      buckets.push_back(variant.exact ? exactFor(int(b), variant) : bucketize(block, variant.rule));
+      buckets.push_back(variant.exact ? exactFor(int(b), variant) : bucketize(block, variant.rule, &looked));
+      tasks += block.tasks.size();
       if (variant.objectiveAlgorithms)
         for (Bucket &bucket : buckets.back())
           bucket.candidate = bestByObjective(mergedSpec(block, bucket));
@@ -297,12 +372,17 @@ private:
         signature.push_back(-1 - bucket.candidate);
       }
     }
-    if (!tried.insert(std::move(signature)).second)
+    budget.spend(work::edge * double(looked));
+    if (!tried.insert(std::move(signature)).second) {
+      budget.spend(work::scheduledTask / 8 * double(tasks));
       return;
+    }
+    budget.spend(work::scheduledTask * double(tasks));
 
     std::vector<Seconds> times;
     Trial trial{variants, make(buckets, variants, {}, times), {}};
     if (!fits(trial.schedule)) {
+      budget.spend(work::scheduledTask * double(tasks));
       trial.schedule = make(buckets, variants, options.memoryLimit, times);
       if (!fits(trial.schedule))
         return;
@@ -330,10 +410,13 @@ private:
     auto first = std::min_element(finalists.begin(), finalists.end(), shorter);
     AnnealOptions search;
     search.inFlight = options.inFlight;
-    search.budget = annealedEvents;
+    if (!budget.take(work::cutPair * double(tasks) * double(tasks), 8 * reserve)) // for the bound
+      return;
+    search.budget = std::min(annealedEvents, int64_t((budget.left() - 8 * reserve) / work::movedEvent));
     search.goal = nearBound * lowerBound(program, pricer).time;
     if (first == finalists.end() || first->score <= search.goal)
       return;
+    budget.spend(work::movedEvent * double(search.budget));
     Trial trial = *first;
     trial.annealed = true;
     trial.schedule = anneal(program, first->schedule, pricer, search);
@@ -358,6 +441,8 @@ private:
     auto [place, first] = exactBucketsOf.try_emplace(
         {block, variant.fillWaits, variant.longestTail, variant.feedChannel, variant.overrun});
     if (first) {
+      if (!budget.take(exactWork(program.blocks[block]), 4 * reserve))
+        return place->second; // single tensors
       ListOptions list;
       list.inFlight = options.inFlight;
       list.fillWaits = variant.fillWaits;
@@ -403,6 +488,8 @@ private:
     for (size_t c = 0; c < candidates.size(); ++c) {
       if (candidates[c].time > 4 * candidates.front().time)
         break; // sorted by price: noise does not make up for that
+      if (!budget.take(work::draw * 4096))
+        break;
       Seconds value = mean ? pricer.mean(spec, c) : pricer.quantile(spec, c, options.objective.quantile).first;
       if (c == 0 || value < best) {
         best = value;
@@ -416,6 +503,9 @@ private:
   const Pricer &pricer;
   const PlanOptions &options;
   size_t tasks = 0;
+  Budget budget;
+  double longestTrial = 0; ///< work of one schedule that is tried
+  double reserve = 0;      ///< for judging one schedule in full
   bool large = false;
   std::set<std::vector<int>> tried;
   std::map<std::tuple<int, bool, bool, bool, double>, std::vector<Bucket>> exactBucketsOf;

@@ -2,6 +2,7 @@
 set(BRAID_SCHEDULE_SOURCES
   schedule/Anneal.cpp
   schedule/Bucketize.cpp
+  schedule/Budget.cpp
   schedule/Contraction.cpp
   schedule/EventOrder.cpp
   schedule/ExactBuckets.cpp

@@ -221,8 +221,14 @@ static FunctionOpInterface fusedCallee(Operation *op, ModuleFacts &facts) {
   return callee && facts.fusesWhole(callee) ? callee : FunctionOpInterface();
 }
 
-Value memoryOf(Value value, ModuleFacts &facts) {
+Value memoryOf(Value value, ModuleFacts &facts, llvm::DenseMap<Value, Value> *known) {
+  SmallVector<Value> passed;
   while (Operation *op = value.getDefiningOp()) {
+    if (Value holder = known ? known->lookup(value) : Value()) {
+      value = holder;
+      break;
+    }
+    passed.push_back(value);
     unsigned index = cast<OpResult>(value).getResultNumber();
     StringRef name = plainName(op);
     if (isView(op) || name == "dynamic_update_slice" || (name == "custom_call" && factsOf(op).cheap)) {
@@ -234,12 +240,14 @@ Value memoryOf(Value value, ModuleFacts &facts) {
     } else if (FunctionOpInterface callee = fusedCallee(op, facts)) {
       auto argument = dyn_cast<BlockArgument>(memoryOf(returned(callee, index), facts));
       if (!argument || argument.getOwner() != &callee.getFunctionBody().front())
-        return value;
+        break;
       value = op->getOperand(argument.getArgNumber());
     } else {
       break;
     }
   }
+  for (Value each : known ? passed : SmallVector<Value>())
+    (*known)[each] = value;
   return value;
 }
 

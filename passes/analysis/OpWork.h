@@ -34,8 +34,8 @@ int64_t bytesRead(OpOperand &use, ModuleFacts &facts);
 int64_t bytesWritten(Value value, ModuleFacts &facts);
 
 /// The value that holds the memory of `value`: looks through reshapes, broadcasts (a reader recomputes them),
-/// identities, updates in place and loop results. `value` itself where it has memory of its own.
-Value memoryOf(Value value, ModuleFacts &facts);
+/// identities, updates in place and loop results. `value` itself where it has memory of its own. `known` keeps answers.
+Value memoryOf(Value value, ModuleFacts &facts, llvm::DenseMap<Value, Value> *known = nullptr);
 /// Reshape, bitcast or broadcast: costs nothing by itself.
 bool isView(Operation *op);
 /// A view, or a convert that only fused kernels of the block read: each of them recomputes it.

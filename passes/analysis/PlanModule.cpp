@@ -38,6 +38,15 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
       return emitError(module.getLoc(), "memory-limit: ") << limit.error().text();
     options.memoryLimit = *limit;
   }
+  if (!request.budget.empty() && request.budget != "0") {
+    cost::Result<cost::Seconds> budget = cost::parseSeconds(request.budget);
+    if (!budget)
+      return emitError(module.getLoc(), "budget: ") << budget.error().text();
+    options.budget = *budget;
+  } else if (request.budget == "0") {
+    options.budget = {};
+  }
+  options.baselines = request.baselines;
   options.sampling.seed = request.seed;
   options.policy = request.policy;
   return options;
@@ -117,7 +126,7 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
     return emitError(module.getLoc(), "plan: ") << result.error().text();
   plan.result = std::move(*result);
   separate(plan.model, *plan.pricer, plan.options, plan.result.policies.back());
-  if (request.split && request.policy == cost::Policy::Braid)
+  if (request.split && request.policy == cost::Policy::Braid && plan.options.budget.value > 0)
     trySplits(module, modelOptions, plan);
   return std::move(plan);
 }

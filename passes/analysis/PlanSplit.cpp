@@ -32,7 +32,7 @@ struct Trial {
 class Splits {
 public:
   Splits(ModuleOp module, const ModelOptions &options, ModelledPlan &plan)
-      : module(module), options(options), plan(plan), whole(plan.result.braid()) {
+      : module(module), options(options), plan(plan), whole(plan.result.braid()), searched(whole.searched) {
     this->options.category = ""; // what is tried is not what happens
   }
 
@@ -99,10 +99,14 @@ private:
     trial.cut->model = std::move(*model);
     cost::PlanOptions alone = plan.options;
     alone.compared = false;
+    alone.budget = plan.options.budget - searched; // all searches together have one budget
+    if (alone.budget.value <= 0)
+      return std::nullopt;
     cost::Result<cost::PlanResult> result = cost::plan(trial.cut->model.program, *plan.pricer, alone);
     if (!result)
       return std::nullopt; // needs more memory than there is
     trial.plan = std::move(result->policies.back());
+    searched += trial.plan.searched;
     trial.alternatives = std::move(result->alternatives);
     separate(trial.cut->model, *plan.pricer, plan.options, trial.plan);
     tried.push_back(nameOf(trial) + " " + cost::toString(trial.plan.objective));
@@ -159,6 +163,7 @@ private:
   ModelOptions options;
   ModelledPlan &plan;
   const cost::PolicyResult &whole;
+  cost::Seconds searched; ///< of the budget
   std::optional<Trial> best;
   std::vector<std::string> tried;
 };

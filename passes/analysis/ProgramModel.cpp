@@ -66,6 +66,7 @@ private:
   /// Blocks outside of sdy.manual_computation see whole arrays, of which a rank holds a part: their bytes do not count.
   llvm::DenseSet<Block *> globalView;
   SmallVector<Operation *> barriers;
+  llvm::DenseMap<Value, Value> holders; ///< memoryOf, as far as it was asked: chains of updates in place are long
 };
 
 std::string taskName(Operation *op) {
@@ -184,7 +185,7 @@ void ModelBuilder::memory(Block &block, const BlockUnits &units, const Unit &uni
       }
       if (!leaves || !counts)
         continue;
-      Value holder = memoryOf(value, facts);
+      Value holder = memoryOf(value, facts, &holders);
       Operation *source = holder.getDefiningOp();
       // Memory of its own, or a copy of a constant that something carries on.
       bool own = holder == value || (source && (inside.contains(source) || !units.unitOf.contains(source)) &&
@@ -204,7 +205,7 @@ LogicalResult ModelBuilder::addTask(const BlockUnits &units, const Unit &unit, c
   task.operands.assign(unit.operands.begin(), unit.operands.end());
   for (Operation *op : unit.ops)
     forEachValueRead(op, [&](Value value) {
-      Operation *holder = memoryOf(value, facts).getDefiningOp();
+      Operation *holder = memoryOf(value, facts, &holders).getDefiningOp();
       auto it = holder ? units.unitOf.find(holder) : units.unitOf.end();
       if (it != units.unitOf.end() && it->second != units.unitOf.lookup(first))
         task.operands.push_back(it->second);

@@ -20,6 +20,7 @@ void buildDefaultPipeline(OpPassManager &manager, const DefaultPipelineOptions &
   plan.quantile = options.quantile;
   plan.placement = options.placement;
   plan.memoryLimit = options.memoryLimit;
+  plan.budget = options.budget;
   plan.computeProfile = options.computeProfile;
   plan.split = options.split;
   plan.target = options.target;

@@ -77,6 +77,8 @@ private:
       asked.quantile = quantile;
     asked.placement = placement;
     asked.memoryLimit = memoryLimit;
+    asked.budget = budget;
+    asked.baselines = false;
     asked.computeProfile = computeProfile;
     asked.split = split;
     asked.target = target == PlanTarget::Stablehlo ? "stablehlo" : "braid";

@@ -221,3 +221,16 @@ TEST_CASE("list schedule: a block of 3,000 tasks and 250 collectives takes milli
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   CHECK(seconds < 1.0);
 }
+
+TEST_CASE("list schedule: collectives that read two collectives each, forty deep") {
+  // The walk from a reader to what can start came by each of them once for every way there: 2^40 of them.
+  std::vector<Task> tasks{compute("g", 1), collective("a", 64, {0}), collective("b", 64, {0})};
+  for (int rung = 0; rung < 40; ++rung) {
+    int last = int(tasks.size());
+    tasks.push_back(collective("a", 64, {last - 2, last - 1}));
+    tasks.push_back(collective("b", 64, {last - 2, last - 1}));
+  }
+  tasks.push_back(compute("reader", 1, {int(tasks.size()) - 1}));
+  std::string order = scheduled(programOf(tasks), {}, {});
+  CHECK(std::count(order.begin(), order.end(), ',') == 2 * 82 + 1);
+}

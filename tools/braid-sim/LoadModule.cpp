@@ -34,6 +34,10 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
                 llvm::cl::cat(category)),
       memoryLimit("memory-limit", llvm::cl::desc("peak bytes per device, with unit; default: the device's memory"),
                   llvm::cl::cat(category)),
+      budget("budget",
+             llvm::cl::desc("time that the search may add to a greedy plan, with unit, counted as work; 0: greedy; "
+                            "default: 10 s"),
+             llvm::cl::cat(category)),
       computeProfile("compute-profile", llvm::cl::desc("JSON with measured times by location; default: roofline"),
                      llvm::cl::cat(category)),
       target("target",
@@ -52,6 +56,7 @@ PlanRequest PlanOptionsOnCommandLine::request() const {
   request.objective = objective;
   request.placement = placement;
   request.memoryLimit = memoryLimit;
+  request.budget = budget;
   request.computeProfile = computeProfile;
   request.target = target.getNumOccurrences() ? target.getValue() : engine == "braid" ? "braid" : "stablehlo";
   request.seed = seed;

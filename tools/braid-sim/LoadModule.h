@@ -16,7 +16,7 @@ struct PlanOptionsOnCommandLine {
   PlanOptionsOnCommandLine(llvm::cl::OptionCategory &category);
   PlanRequest request() const;
 
-  llvm::cl::opt<std::string> input, cluster, engine, objective, placement, memoryLimit, computeProfile, target;
+  llvm::cl::opt<std::string> input, cluster, engine, objective, placement, memoryLimit, budget, computeProfile, target;
   llvm::cl::opt<double> quantile;
   llvm::cl::opt<bool> split;
   llvm::cl::opt<uint64_t> seed;

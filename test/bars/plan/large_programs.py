@@ -159,6 +159,18 @@ def keys(w, tasks, start):
     return value, gradients
 
 
+def in_place(w, tasks, start):
+    """Every kernel writes what the one before has written."""
+    value, gradients = w.kernel([start]), []
+    for task in range(tasks):
+        before, value = value, (w.name(), value[1])
+        w.line(f'{value[0]} = braid.compute "update" for "5 us" outs({before[0]} : tensor<{value[1]}xf32>) -> tensor<{value[1]}xf32>'
+               if not w.operations else f"{value[0]} = arith.negf {before[0]} : tensor<{value[1]}xf32>")
+        if task % EVERY == 0:
+            gradients.append(w.all_reduce(value))
+    return value, gradients
+
+
 def ladder(w, tasks, start):
     """Collectives that read two collectives each, thirty deep, behind stretches of computation."""
     values = [start, w.kernel([start])]
@@ -200,7 +212,7 @@ def loops(w, tasks, start):
     return value, []
 
 
-SHAPES = {f.__name__: f for f in (chain, dependent, wide, lanes, groups, far, levels, gathers, barriers, keys, ladder, looped, loops)}
+SHAPES = {f.__name__: f for f in (chain, dependent, wide, lanes, groups, far, levels, gathers, barriers, keys, in_place, ladder, looped, loops)}
 
 
 def program(shape, tasks, operations=False, seed=1):

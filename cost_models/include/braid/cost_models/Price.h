@@ -102,6 +102,8 @@ public:
   /// All candidates for the collective, cheapest (no noise) first, ties by name. Never empty: what the engine cannot
   /// choose for is priced by its one algorithm.
   const std::vector<Candidate> &candidates(const CollectiveSpec &spec) const;
+  /// How many different questions `candidates` had to price.
+  size_t priced() const;
   /// Sentences on what is not modelled ("NVLS and NVLSTree: not modelled", ...), for the report.
   std::vector<std::string> notModelled() const;
   Fabric fabric(const CollectiveSpec &spec) const;

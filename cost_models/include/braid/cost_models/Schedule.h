@@ -95,8 +95,8 @@ struct BucketRule {
 };
 
 /// Buckets of one block by the rule; never a cycle. Each bucket's candidate is the engine's own choice (cheapest, no
-/// noise).
-std::vector<Bucket> bucketize(const Block &block, const BucketRule &rule);
+/// noise). Adds to `looked` the edges and places that were looked at for it.
+std::vector<Bucket> bucketize(const Block &block, const BucketRule &rule, int64_t *looked = nullptr);
 
 struct ListOptions {
   bool overlap = true; ///< false: every collective blocks where it stands
@@ -234,6 +234,7 @@ struct PolicyResult {
   int64_t collectives = 0; ///< launches in the text
   double executed = 0;     ///< times trips of the loops around them
   Bytes bytes;             ///< operand bytes per rank, text
+  Seconds searched;        ///< of braid: how much of the budget the search took
   Peak peak;
 };
 
@@ -246,6 +247,11 @@ struct PlanOptions {
   bool compared = true;
   /// A baseline: the plan is its schedule, not the best one.
   Policy policy = Policy::Braid;
+  /// What the search may add to a greedy plan, as an amount of work that takes so long on the reference processor
+  /// (schedule/Budget.h): no clock is read, so that a plan depends on program, seed and budget only. 0: the greedy plan.
+  Seconds budget{10};
+  /// False, with a budget of 0: of the baselines only the program as written, for who does not compare.
+  bool baselines = true;
 };
 
 /// A schedule that came to the last round and lost.
@@ -263,7 +269,8 @@ struct PlanResult {
   const PolicyResult &braid() const { return policies.back(); }
 };
 
-/// Tries every baseline and bucket caps of 1 to 256 MiB, scheduled and priced, and keeps the best by the objective.
+/// Tries every baseline and bucket caps of 1 to 256 MiB, scheduled and priced, as far as the budget goes, and keeps the best by the
+/// objective. With a budget of 0 nothing is compared: buckets of 32 MiB in the order of readiness, list scheduled.
 /// Errors: the program is above the memory limit before planning (with its peak and what holds it).
 Result<PlanResult> plan(const Program &program, const Pricer &pricer, const PlanOptions &options);
 /// One policy alone.

@@ -34,6 +34,7 @@ struct DefaultPipelineOptions : public PassPipelineOptions<DefaultPipelineOption
                           llvm::cl::init(std::numeric_limits<double>::quiet_NaN())};
   Option<std::string> placement{*this, "placement", llvm::cl::desc("packed, or host:gpu,host:gpu,...")};
   Option<std::string> memoryLimit{*this, "memory-limit", llvm::cl::desc("absent: the device's memory")};
+  Option<std::string> budget{*this, "budget", llvm::cl::desc("of the search (2s); 0: greedy; absent: 10 s")};
   Option<std::string> computeProfile{*this, "compute-profile", llvm::cl::desc("JSON file; absent: a roofline")};
   Option<bool> split{*this, "split", llvm::cl::desc("try cutting large collectives"), llvm::cl::init(true)};
   Option<std::string> sidecar{*this, "sidecar", llvm::cl::desc("file for what the consumer needs beside the program")};

@@ -130,6 +130,9 @@ class BraidPlanOptionList {
            "between 0 and 1; absent: the default of the cluster's fabric">,
     Option<"memoryLimit", "memory-limit", "std::string", [{""}],
            "peak memory that no plan may exceed, with its unit (80GiB); absent: the device's memory">,
+    Option<"budget", "budget", "std::string", [{""}],
+           "time that the search may add to baselines and a greedy plan, with its unit (2s), counted as work and not by the clock; 0: the "
+           "greedy plan; absent: 10 s">,
     Option<"computeProfile", "compute-profile", "std::string", [{""}],
            "JSON file with measured times: by location, or recorded by braid-run; absent: a roofline over the operations">,
     Option<"split", "split", "bool", "true", "try the program with its large collectives cut, too">,
