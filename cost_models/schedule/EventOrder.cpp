@@ -2,6 +2,7 @@
 #include "schedule/EventOrder.h"
 #include "schedule/Contraction.h"
 #include <algorithm>
+#include <utility>
 
 using namespace braid::cost;
 
@@ -318,7 +319,7 @@ BlockSchedule EventOrder::written() const {
     }
   std::vector<char> awaited(schedule.buckets.size());
   auto await = [&](int bucket) {
-    if (awaited[bucket]++)
+    if (std::exchange(awaited[bucket], 1))
       return;
     schedule.order.push_back({Event::Wait, bucket});
     std::vector<int> &list = flight[fabrics[schedule.buckets[bucket].tasks.front()]];

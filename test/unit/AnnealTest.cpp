@@ -66,3 +66,16 @@ TEST_CASE("anneal: small messages that nothing waits for become one") {
   CHECK(start.blocks[0].buckets.size() == 8);
   CHECK(found.blocks[0].buckets.size() == 1);
 }
+
+TEST_CASE("anneal: a result that three hundred kernels read is awaited once") {
+  // Counted in a byte, the 257th reader awaited it again.
+  Pricer pricer = smallPricer();
+  std::vector<Task> tasks{compute("g", 1), collective("weights", 1024, {0})};
+  for (int i = 0; i < 300; ++i)
+    tasks.push_back(compute("reader", 1, {1}));
+  Program program = programOf(tasks);
+  Schedule start = scheduleProgram(program, {}, pricer, {});
+  AnnealOptions options;
+  options.budget = 1000;
+  CHECK(verifySchedule(program, anneal(program, start, pricer, options), {}, &pricer) == "");
+}
