@@ -74,7 +74,7 @@ def timelines_line_up():
                     environment={"BRAID_EMULATED_CLOCK": clock})
             measured = shape("measured.json")
             expect(measured == predicted, f"{policy}, {clock} clock: expected\n{predicted}\ngot\n{measured}")
-            expect(sum(measured["rank 0"]["inter-host"].values()) == (3 if policy == "no-overlap" else 1), measured)
+            expect(sum(measured["rank 0"]["inter-host"].values()) == (3 if policy == "no-overlap" else 2), measured)
     expect(shape("measured.json") != shape_of_policy("per-tensor"), "the comparison accepts another schedule")
 
 
@@ -154,7 +154,7 @@ def what_cannot_be_measured_is_said():
     measure("./marked.so", "--steps", 3, "--timeline", "marked.json")
     measure("program.mlir", "--steps", 3, "--timeline", "direct.json")
     expect(shape("marked.json") == shape("direct.json"), "a compiled program has another timeline")
-    measure("program.mlir", *EMULATED, "--steps", 4, "--record-profile", "none.json", fails="the virtual clock does not see",
+    measure("program.mlir", *EMULATED, "--steps", 4, "--record-profile", "none.json", fails="virtual clock ran, which does not see",
             environment={"BRAID_EMULATED_CLOCK": "virtual"})
     measure("program.mlir", "--steps", 3, "--warm-up", 3, "--timeline", "none.json", fails="expected fewer than the 3 steps")
     measure("program.mlir", "--steps", 3, "--timeline", "/nonexistent/none.json", fails="/nonexistent/none.json")

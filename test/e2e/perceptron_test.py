@@ -131,10 +131,10 @@ PLACEMENT = "0:0,1:0,2:0,3:0"
 
 @check
 def planning_changes_nothing():
-    # The same program, two fabrics, two plans: all tensors apart and in flight, or all in one bucket.
-    for name, sign in (("h100-ib-ndr-4x2", "braid.start"), ("h100-roce-4x2", ":3 = braid.all_reduce")):
+    # The same program, two plans: buckets in flight, or all tensors in one bucket.
+    for name, policy, sign in (("h100-ib-ndr-4x2", "braid", "braid.start"), ("h100-roce-4x2", "one-bucket", ":3 = braid.all_reduce")):
         plan = (f"--braid-plan=cluster={os.path.join(CLUSTERS, name + '.yaml')} placement={PLACEMENT} engine=braid "
-                "target=braid")
+                f"target=braid policy={policy}")
         holds = ("#braid.plan<engine = braid", sign)
         expect(losses(4, "i64", passes=plan) == losses(1, "i64"), f"planned for {name}: integers differ")
         apart = furthest(losses(1, "f32"), losses(4, "f32", passes=plan, holds=holds))
