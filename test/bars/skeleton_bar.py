@@ -8,8 +8,7 @@ import bar
 
 PROGRAMS = ["mlp_dp8", "gpt_dp8", "llama_fsdp8", "moe_ep8", "resnet_dp8", "auto_gpt_dp4_tp2"]
 FABRICS = {"infiniband": "h100-ib-ndr-4x2", "roce": "h100-roce-4x2"}
-BEFORE, AFTER = "xla-30mib", "braid"
-POLICIES = (BEFORE, AFTER)
+POLICIES = ("xla-30mib", "braid")  # before planning, after
 
 
 def quantile(times, q):
@@ -17,12 +16,13 @@ def quantile(times, q):
 
 
 class Skeleton:
-    """A program's skeletons on a cluster, before planning and after, in a folder of its own."""
+    """A program's skeletons on a cluster, before planning and after, in a folder of its own. `made`: the program's file, if it is
+    none of those in test/data."""
 
-    def __init__(self, folder, program, fabric, broken=None):
-        self.name, self.cluster = f"{program} on {fabric}", bar.cluster(FABRICS[fabric])
+    def __init__(self, folder, program, fabric, broken=None, policies=POLICIES, made=None):
+        self.name, self.cluster, self.policies = f"{program} on {fabric}", bar.cluster(FABRICS[fabric]), policies
         self.folder = Path(tempfile.mkdtemp(prefix=f"{program}-{fabric}-", dir=folder))
-        self.program, self.profile = bar.data(program + ".mlir"), self.folder / "fabric.json"
+        self.program, self.profile = made or bar.data(program + ".mlir"), self.folder / "fabric.json"
         bar.must(bar.tool("braid-sim"), "emit-profile", "--cluster", self.cluster, "-o", self.profile)
         self.write("-o", self.folder / "skeleton-%p.mlir")
         if broken:
@@ -31,7 +31,8 @@ class Skeleton:
             self.profile.write_text(json.dumps(content))
 
     def write(self, *options):
-        bar.must(bar.tool("braid-skeleton"), self.program, "--cluster", self.cluster, "--policy", ",".join(POLICIES), *options)
+        bar.must(bar.tool("braid-skeleton"), self.program, "--cluster", self.cluster, "--policy", ",".join(self.policies),
+                 "--memory-limit", "100 TB", *options)
 
     def predicted(self, jobs, steps, first_job=0):
         """Policy -> (its step times, its time without noise), of the cost model: it has seen no message."""
@@ -54,19 +55,20 @@ class Skeleton:
 def compare_medians(skeletons, steps, limit, clock="virtual", job=0):
     """Steps of one job, the same draws for it on both sides. Returns for each skeleton (largest deviation, difference of the
     gains). All run at once on the wall clock: their ranks sleep nearly all the time."""
-    workers = 1 if clock == "virtual" else len(skeletons) * len(POLICIES)
+    workers = 1 if clock == "virtual" else 2 * len(skeletons)
     with ThreadPoolExecutor(workers) as pool:
-        runs = {(s, p): pool.submit(s.measured, p, 1, steps, job, clock) for s in skeletons for p in POLICIES}
+        runs = {(s, p): pool.submit(s.measured, p, 1, steps, job, clock) for s in skeletons for p in s.policies}
         measured = {key: quantile(run.result(), 0.5) for key, run in runs.items()}
     results = []
     for s in skeletons:
         predicted = {p: quantile(t, 0.5) for p, (t, _) in s.predicted(1, max(steps, 1000), job).items()}
-        deviations = {p: measured[s, p] / predicted[p] - 1 for p in POLICIES}
+        deviations = {p: measured[s, p] / predicted[p] - 1 for p in s.policies}
         for policy, deviation in deviations.items():
             if abs(deviation) > limit:
                 bar.fail(f"{s.name}, {policy}, {clock} clock: expected a median of {predicted[policy] * 1e6:.1f} us within "
                          f"{limit:.0%}, got {measured[s, policy] * 1e6:.1f} us ({deviation:+.1%})")
-        gains = [predicted[BEFORE] / predicted[AFTER] - 1, measured[s, BEFORE] / measured[s, AFTER] - 1]
+        before, after = s.policies
+        gains = [predicted[before] / predicted[after] - 1, measured[s, before] / measured[s, after] - 1]
         if abs(gains[0] - gains[1]) > 0.05:
             bar.fail(f"{s.name}, {clock} clock: expected a gain of {gains[0]:.1%} within 5 points, got {gains[1]:.1%}")
         results.append((max(abs(d) for d in deviations.values()), gains[1] - gains[0]))
@@ -77,7 +79,7 @@ def compare_tails(skeleton, jobs, model="distribution"):
     """Jobs of one step each, all draws fresh and other jobs than the model's: 93 to 97 % lie below the predicted p95."""
     predicted = skeleton.predicted(4 * jobs, 1)
     shares = []
-    for policy in POLICIES:
+    for policy in skeleton.policies:
         times, _ = predicted[policy]
         limit = quantile(times, 0.95) if model == "distribution" else sum(times) / len(times)
         measured = skeleton.measured(policy, jobs, 1, first_job=1_000_000)
