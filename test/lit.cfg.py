@@ -29,6 +29,7 @@ config.environment["FILECHECK_OPTS"] = "--dump-input=fail"
 plugins = glob.glob(os.path.join(build, "**", "*BraidPlugin.so"), recursive=True)
 config.substitutions += [
     ("%braid_src", source),
+    ("%braid_build", build),
     ("%braid_plugin", plugins[0] if plugins else os.path.join(build, "lib", "BraidPlugin.so")),
     ("%braid_runtime", os.path.join(build, "lib", "libbraid_rt.so")),
     ("%clusters", os.path.join(source, "cost_models", "clusters")),

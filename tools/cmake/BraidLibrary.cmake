@@ -6,8 +6,10 @@ set(BRAID_WARNINGS -Wall -Wextra -Wno-unused-parameter)
 # Every folder's public headers, in the tree and (generated .inc) in the build.
 set(BRAID_INCLUDE_DIRS)
 foreach(folder dialect cost_models passes runtime)
-  list(APPEND BRAID_INCLUDE_DIRS ${PROJECT_SOURCE_DIR}/${folder}/include ${PROJECT_BINARY_DIR}/${folder}/include)
+  list(APPEND BRAID_INCLUDE_DIRS $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${folder}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/${folder}/include>)
 endforeach()
+list(APPEND BRAID_INCLUDE_DIRS $<INSTALL_INTERFACE:include>)
 
 function(braid_add_library name)
   add_library(${name} STATIC ${ARGN})
