@@ -6,6 +6,7 @@
 // found for these parts, the rows priced again where they lead, and so on until they stay.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/Rebase.h"
+#include "pricing/Delay.h"
 #include "pricing/Terms.h"
 #include <algorithm>
 #include <cmath>
@@ -49,7 +50,7 @@ public:
   Parts parts(const Candidate &c, Bytes bytes) const {
     Seconds rest = c.time - find(freely, c.algorithm, bytes)->time;
     const LinkClass &links = between ? pricer.cluster().inter : pricer.cluster().intra;
-    return {&c, c.latency * (1 + links.profile.bulkMean * c.noisePerMessage), std::clamp(rest, Seconds{}, c.wire)};
+    return {&c, c.latency + meanDelay(c, links.profile), std::clamp(rest, Seconds{}, c.wire)};
   }
   /// Its time where the factors are these instead of this job's.
   Seconds near(const Parts &parts, const Factors &other) const {

@@ -16,7 +16,7 @@
 #include "pricing/Engine.h"
 #include "pricing/Orders.h"
 #include "pricing/Packings.h"
-#include "pricing/Played.h"
+#include "pricing/PlayedDelay.h"
 #include "pricing/Terms.h"
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ struct Job {
 
 /// Two equal groups and one algorithm with one option: the programs, and what does not depend on the size.
 struct Prepared {
-  std::unique_ptr<PlayedCollective> collective;
+  std::shared_ptr<const PlayedCollective> collective;
   std::unique_ptr<ClosedForm> form; ///< instead of it
   int ranks = 0;                    ///< of the largest group
   int64_t serialMessages = 0;       ///< longest chain of dependent messages
@@ -50,13 +50,10 @@ struct Prepared {
   Seconds emptyInter;               ///< and with latency between hosts only
   BytesPerSecond reduction;         ///< of the slowest member
   UplinkFlows uplinks;
-  FlowSpread spread;           ///< over flows, where they draw bandwidths
-  std::map<int, double> noise; ///< see Candidate::noisePerMessage; by size, 1 KiB x 4^key
+  FlowSpread spread;                        ///< over flows, where they draw bandwidths
+  std::shared_ptr<const PlayedNoise> noise; ///< null: of too many messages to play
 };
 
-/// Programs of up to this many messages are played with noise to see how it adds up; for larger ones there is a formula.
-constexpr int64_t sampledMessages = 1024;
-constexpr int noiseSamples = 32;
 /// The checker proves that programs end; never the cheapest, should one not.
 constexpr Seconds never{1e9};
 
@@ -214,7 +211,7 @@ private:
                                                                      : layout.everybody;
     } else {
       p.collective =
-          std::make_unique<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, *topology, placement);
+          std::make_shared<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, *topology, placement);
       p.ranks = p.collective->ranks();
       p.serialMessages = p.collective->serialMessages();
       p.uplinks = p.collective->uplinks(networkOf(p, topology->links()));
@@ -225,6 +222,9 @@ private:
                         : p.collective->spread(networkOf(p, topology->links()), between);
     p.empty = timeOf(p, {0}, topology->links());
     p.emptyInter = cluster.devicesPerHost == 1 ? p.empty : timeOf(p, {0}, linksBetween());
+    if (linksOf(layout.hosts).profile.bulkMean > 0 && p.collective && p.collective->messages() > 0 &&
+        p.collective->messages() <= PlayedNoise::mostMessages)
+      p.noise = std::make_shared<PlayedNoise>(p.collective, *topology, placement, p.reduction);
     return p;
   }
 
@@ -275,52 +275,6 @@ private:
     return between;
   }
 
-  /// Mean noise per serial message, in units of the bulk's mean, where programs of this size are played with noise; 0: there is
-  /// none, or too many messages. All groups count, a step waits for the slowest. The noise of small messages adds up more than
-  /// that of large ones, which wait for links anyway.
-  double sampledNoise(Prepared &p, int64_t bytes) const {
-    bool inter = p.emptyInter.value > 0;
-    const FabricProfile &profile = inter ? cluster.inter.profile : cluster.intra.profile;
-    Seconds latency = inter ? p.emptyInter : p.empty;
-    if (profile.bulkMean == 0 || latency.value == 0 || !p.collective || p.collective->messages() > sampledMessages)
-      return 0;
-    double place =
-        std::log2(std::max(1.0, double(bytes) / 1024)) / 2; // powers of four from 1 KiB on, and between them a line
-    int below = int(place);
-    auto at = [&](int level) {
-      auto [found, isNew] = p.noise.try_emplace(level, 0);
-      if (isNew)
-        found->second = noiseAt(p, int64_t(1024) << 2 * level, inter, profile) / (latency * profile.bulkMean);
-      return found->second;
-    };
-    return at(below) + (place - below) * (at(below + 1) - at(below));
-  }
-
-  /// How much longer messages with noise take, the mean of some plays.
-  Seconds noiseAt(const Prepared &p, int64_t bytes, bool inter, const FabricProfile &profile) const {
-    PlayedNetwork network = networkOf(p, topology->links());
-    Seconds quiet = timeOf(p, {bytes}, network.links), sum;
-    PlayOptions options;
-    options.reduction = p.reduction;
-    for (int sample = 0; sample < noiseSamples; ++sample) {
-      options.excess = [&](int source, int target, uint64_t message) {
-        if (size_t(std::max(source, target)) >= placement.deviceOf.size())
-          return Seconds(); // to or from a switch
-        int from = placement.deviceOf[source], to = placement.deviceOf[target];
-        if ((cluster.hostOf(from) != cluster.hostOf(to)) != inter)
-          return Seconds();
-        DrawPlace place;
-        place.operation = uint64_t(sample);
-        place.where = uint64_t(from) << 32 | uint64_t(to);
-        place.message = message;
-        return drawMessageExcess(profile, topology->latency(from, to), place);
-      };
-      Result<Seconds> time = p.collective->play({bytes}, network, options);
-      sum += time ? *time - quiet : Seconds();
-    }
-    return sum / noiseSamples;
-  }
-
   PlayedNetwork networkOf(const Prepared &p, const std::vector<Topology::Link> &links) const {
     PlayedNetwork network(*topology, placement, links);
     network.helpers = p.collective->helpers();
@@ -352,8 +306,9 @@ private:
     c.flowRanks = p.spread.ranks;
     c.flowsOfRank = p.spread.flows;
     c.flowRounds = p.spread.rounds;
-    c.noisePerMessage = sampledNoise(p, spec.bytes.value);
-    if (c.noisePerMessage == 0)
+    if (p.noise)
+      c.delay = std::make_shared<PlayedDelay>(p.noise, spec.bytes);
+    else
       c.noisePerMessage = chainNoise(linksOf(hosts).profile.bulkSigma, p.ranks, c.serialMessages);
     sumUp(c);
     return c;

@@ -160,11 +160,18 @@ struct MessageDraws {
 };
 } // namespace
 
+void addMessageNoise(PlayOptions &options, const DrawPlace &at, const Topology &topology, const Placement &placement) {
+  options.excess = [draw = MessageDraws(topology, placement, at)](int source, int target, uint64_t message) {
+    return draw.excess(source, target, message);
+  };
+}
+
 void addNoise(PlayOptions &options, const DrawPlace &at, const Topology &topology, const Placement &placement) {
-  auto draw = std::make_shared<const MessageDraws>(topology, placement, at);
-  options.excess = [draw](int source, int target, uint64_t message) { return draw->excess(source, target, message); };
+  addMessageNoise(options, at, topology, placement);
   if (topology.cluster().inter.profile.transfersVary() || topology.cluster().intra.profile.transfersVary())
-    options.transfer = [draw](int source, int target) { return draw->transfer(source, target); };
+    options.transfer = [draw = MessageDraws(topology, placement, at)](int source, int target) {
+      return draw.transfer(source, target);
+    };
 }
 
 Result<Seconds> playStepPrograms(const algorithms::Algorithm &algorithm, const CollectiveSpec &spec,

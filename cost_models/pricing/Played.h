@@ -36,7 +36,9 @@ private:
   std::vector<PlayedRank> programs; ///< by rank; ranks in no group have no steps
 };
 
-/// Messages later, and transfers longer, by the draws of the cluster's profiles at this place. Keeps references.
+/// Messages later by the draws of the cluster's profiles at this place. Keeps references.
+void addMessageNoise(PlayOptions &options, const DrawPlace &at, const Topology &topology, const Placement &placement);
+/// And transfers longer.
 void addNoise(PlayOptions &options, const DrawPlace &at, const Topology &topology, const Placement &placement);
 
 } // namespace braid::cost

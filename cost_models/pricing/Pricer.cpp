@@ -114,7 +114,8 @@ void Pricer::State::explainNoise(std::vector<Candidate> &all, const CollectiveSp
     if (c.time.value == 0 || noise.deterministic())
       continue;
     if (engine == Engine::Braid)
-      c.delay = DelayForm::of(c, spec, cluster, placement);
+      if (auto form = DelayForm::of(c, spec, cluster, placement))
+        c.delay = form;
     c.why.how += hasClosedQuantiles(c, noise) ? "; quantiles by closed form" : "; quantiles sampled";
   }
 }

@@ -48,24 +48,33 @@ std::shared_ptr<const DelayForm> DelayForm::of(const Candidate &c, const Collect
   return hasDelayForm(c.algorithm, spec.kind, n, form->noise, form->latency, form->transfer) ? form : nullptr;
 }
 
-static constexpr double reach = 4, step = 0.125; ///< of the table, in standard normal numbers
-
-void DelayForm::make() const {
-  form = *delayQuantile(algorithm, kind, ranks, noise, latency, transfer);
-  for (double z = -reach; z <= reach + step / 2; z += step)
-    table.push_back(form(normalCdf(z)));
-}
-
 Seconds DelayForm::quantile(double q) const {
-  std::call_once(once, [this] { make(); });
+  std::call_once(once, [this] { form = *delayQuantile(algorithm, kind, ranks, noise, latency, transfer); });
   return unit * form(q);
 }
 
-Seconds DelayForm::at(double z) const {
-  std::call_once(once, [this] { make(); });
+static constexpr double reach = 4, step = 0.125; ///< of the table, in standard normal numbers
+
+Seconds Delay::at(double z) const {
+  std::call_once(once, [this] {
+    for (double point = -reach; point <= reach + step / 2; point += step)
+      table.push_back(quantile(normalCdf(point)));
+  });
   double place = std::clamp((z + reach) / step, 0.0, double(table.size() - 1));
   size_t below = std::min(size_t(place), table.size() - 2);
-  return unit * (table[below] + (place - double(below)) * (table[below + 1] - table[below]));
+  return table[below] + (table[below + 1] - table[below]) * (place - double(below));
+}
+
+Seconds Delay::mean() const {
+  constexpr int points = 256; // of equal weight
+  Seconds sum;
+  for (int i = 0; i < points; ++i)
+    sum += quantile((i + 0.5) / points);
+  return sum / points;
+}
+
+Seconds meanDelay(const Candidate &c, const FabricProfile &p) {
+  return c.delay ? c.delay->mean() : c.latency * (p.bulkMean * c.noisePerMessage);
 }
 
 //===- the whole time -------------------------------------------------------------------------------------------===//
@@ -74,7 +83,7 @@ static bool varies(const Candidate &c, const FabricProfile &p) { return p.bulkMe
 
 bool hasClosedQuantiles(const Candidate &c, const FabricProfile &p) {
   bool collides = c.flows > 1 && p.collisionUplinks > 0;
-  return !collides && !p.transfersVary() && (c.delay || !varies(c, p));
+  return !collides && !p.transfersVary() && ((c.delay && c.delay->closed()) || !varies(c, p));
 }
 
 namespace {

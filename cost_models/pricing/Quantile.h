@@ -12,26 +12,21 @@
 #ifndef BRAID_COST_MODELS_PRICING_QUANTILE_H
 #define BRAID_COST_MODELS_PRICING_QUANTILE_H
 
-#include "braid/cost_models/Price.h"
-#include "pricing/Noise.h"
-#include <mutex>
+#include "pricing/Delay.h"
 
 namespace braid::cost {
 
-/// How late a collective is by the noise of its messages: a closed form, and a table of it for draws, made when first asked for.
-class DelayForm {
+/// A closed form.
+class DelayForm : public Delay {
 public:
   /// Null: none, or none that was compared with plays. That is one group of ranks on one switch, unsegmented, with a mean noise of
   /// at most 0.3 of the latency and a sigma of at most 1.
   static std::shared_ptr<const DelayForm> of(const Candidate &candidate, const CollectiveSpec &spec,
                                              const Cluster &cluster, const Placement &placement);
-  Seconds quantile(double q) const;
-  /// The quantile that a standard normal number stands for.
-  Seconds at(double z) const;
+  Seconds quantile(double q) const override;
+  bool closed() const override { return true; }
 
 private:
-  void make() const;
-
   std::string algorithm;
   CollectiveKind kind = CollectiveKind::AllReduce;
   int ranks = 0;
@@ -39,8 +34,7 @@ private:
   double latency = 0, transfer = 0; ///< of one message, in units of its mean noise
   Seconds unit;                     ///< a message's mean noise
   mutable std::once_flag once;
-  mutable std::function<double(double q)> form;
-  mutable std::vector<double> table;
+  mutable std::function<double(double q)> form; ///< made when first asked for
 };
 
 /// Whether quantiles of the candidate need no sampling on this fabric.

@@ -17,6 +17,7 @@ set(BRAID_PRICING_SOURCES
   pricing/Orders.cpp
   pricing/Packings.cpp
   pricing/Played.cpp
+  pricing/PlayedDelay.cpp
   pricing/Player.cpp
   pricing/Pricer.cpp
   pricing/Quantile.cpp

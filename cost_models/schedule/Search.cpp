@@ -151,11 +151,10 @@ public:
     }
     for (const Trial &trial : finalists)
       if (budget.take(fullWork(trial.schedule)))
-        offer(trial.schedule, objective(program, trial.schedule, pricer, options.objective, options.sampling),
-              trial.text(program));
+        offer(trial.schedule, score(trial.schedule), trial.text(program));
     for (const PolicyResult &baseline : baselines)
       if (fits(baseline.schedule))
-        offer(baseline.schedule, baseline.objective, std::string("as ") + name(baseline.policy));
+        offer(baseline.schedule, score(baseline.schedule), std::string("as ") + name(baseline.policy));
     auto better = [](const Offer &a, const Offer &b) {
       return a.summary.objective == b.summary.objective ? a.summary.collectives < b.summary.collectives
                                                         : a.summary.objective < b.summary.objective;
@@ -174,6 +173,8 @@ public:
     if (alternatives) {
       offers.erase(winner);
       for (Offer &other : offers) {
+        other.summary.objective =
+            objective(program, *other.schedule, pricer, options.objective, unseen(options.sampling));
         other.summary.sameLaunches = sameLaunches(*other.schedule, best.schedule);
         alternatives->push_back(other.summary);
       }
@@ -185,6 +186,11 @@ public:
   }
 
 private:
+  /// The objective in full.
+  Seconds score(const Schedule &schedule) const {
+    return objective(program, schedule, pricer, options.objective, options.sampling);
+  }
+
   double fullWork(const Schedule &schedule) const {
     return objectiveWork(program, schedule, options.objective, options.sampling);
   }

@@ -17,7 +17,8 @@ public:
 
   void compute(int block, const FlatEvent &event, double begin, double end) {
     if (timeline && end > begin)
-      timeline->push_back({program.blocks[block].tasks[event.index].name, {begin}, {end}, -1, Fabric::Inter, block});
+      timeline->push_back(
+          {program.blocks[block].tasks[event.index].name, {begin}, {end}, -1, Fabric::Inter, block, {}});
   }
   void collective(int block, const FlatEvent &event, double begin, double end) {
     if (!timeline)

@@ -88,6 +88,11 @@ SampleOptions braid::cost::affordable(const Program &program, SampleOptions aske
   return asked;
 }
 
+SampleOptions braid::cost::unseen(SampleOptions searched) {
+  searched.seed = ~searched.seed;
+  return searched;
+}
+
 Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                  const SampleOptions &options) {
   if (deterministic(pricer)) {

@@ -68,8 +68,9 @@ void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost:
   cost::Played played = cost::play(program, plan.schedule, pricer, noNoise);
   plan.total = played.total;
   plan.exposed = played.exposed;
-  plan.quantiles = cost::quantiles(program, plan.schedule, pricer, options.sampling);
-  plan.objective = cost::objective(program, plan.schedule, pricer, options.objective, options.sampling);
+  cost::SampleOptions unseen = cost::unseen(options.sampling);
+  plan.quantiles = cost::quantiles(program, plan.schedule, pricer, unseen);
+  plan.objective = cost::objective(program, plan.schedule, pricer, options.objective, unseen);
   plan.peak = cost::peakMemory(program, plan.schedule);
 }
 

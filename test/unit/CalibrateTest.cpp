@@ -1,6 +1,7 @@
 //===- CalibrateTest.cpp - measured tables: reading, refusing, fitting --------------------------------------------===//
 #include "braid/cost_models/Fit.h"
 #include "braid/cost_models/Probe.h"
+#include "cost_models/pricing/Delay.h"
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <sstream>
@@ -363,7 +364,7 @@ TEST_CASE("two rows of Braid's runtime re-base a cluster's links", "[calibrate]"
           row.algorithm = c.algorithm;
       for (const Candidate &c : after.candidates(spec))
         if (c.algorithm == row.algorithm) // a median holds the mean noise of messages
-          row.time = c.time + c.latency * (links.profile.bulkMean * c.noisePerMessage);
+          row.time = c.time + meanDelay(c, links.profile);
       table.rows.push_back(row);
     }
     Result<ProbeResult> probe = probeEngine(table, profile, placement);

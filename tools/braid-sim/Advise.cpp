@@ -56,7 +56,7 @@ public:
     if (order.size() > finalists)
       order.resize(finalists);
     // Settings that change noise alone are as fast as the default without it, so they are among the finalists, or lose.
-    const uint64_t choosing = plan.options.sampling.seed, judging = choosing + 1;
+    const cost::SampleOptions choosing = plan.options.sampling, judging = cost::unseen(choosing);
     cost::Seconds best = objective(runs[0], choosing);
     for (size_t i : order)
       if (cost::Seconds value = objective(runs[i], choosing); value < best * (1 - least)) {
@@ -80,10 +80,9 @@ public:
   }
 
 private:
-  cost::Seconds objective(const Simulated &run, uint64_t seed) const {
-    cost::SampleOptions sampling = cost::affordable(*run.program, plan.options.sampling);
-    sampling.seed = seed;
-    return cost::objective(*run.program, run.schedule, *run.pricer, plan.options.objective, sampling);
+  cost::Seconds objective(const Simulated &run, const cost::SampleOptions &draws) const {
+    return cost::objective(*run.program, run.schedule, *run.pricer, plan.options.objective,
+                           cost::affordable(*run.program, draws));
   }
   const ModulePlan &plan;
 };

@@ -39,10 +39,9 @@ cost::Schedule mlir::braid::sim::translated(const ModulePlan &from, const Module
   return schedule;
 }
 
-/// Both plans on draws that neither was chosen by: a plan is the best of many on its own draws, which flatters it.
+/// Both plans on draws that neither was chosen by.
 static double loss(const ModulePlan &cluster, const ModulePlan &plan) {
-  cost::SampleOptions unseen = cluster.options.sampling;
-  unseen.seed = ~unseen.seed;
+  cost::SampleOptions unseen = cost::unseen(cluster.options.sampling);
   auto judged = [&](const cost::Program &program, const cost::Schedule &schedule) {
     return cost::objective(program, schedule, *cluster.pricer, cluster.options.objective, unseen).value;
   };

@@ -73,7 +73,7 @@ private:
   cost::Seconds objective(int on, int side) const {
     const ModulePlan &cluster = *plans[on];
     return cost::objective(cluster.program, scheduleOn(on, side), *cluster.pricer, cluster.options.objective,
-                           cluster.options.sampling);
+                           cost::unseen(cluster.options.sampling));
   }
 
   const cost::Bucket &bucketOf(int side, const Launch &launch) const {

@@ -54,7 +54,7 @@ struct PriceTerm {
   std::vector<PriceTerm> parts;
 };
 
-class DelayForm;
+class Delay;
 
 /// One way to run one collective, with its price. What varies is kept apart from what does not, so that a draw is
 /// cheap.
@@ -70,8 +70,8 @@ struct Candidate {
   double serialMessages = 0; ///< inter-host messages one after another, for the bulk noise
   /// kappa: mean noise per serial message in units of the bulk mean (rings average: about 2)
   double noisePerMessage = 0;
-  /// Closed form of how late the messages' noise makes it, instead of the two above; null where there is none.
-  std::shared_ptr<const DelayForm> delay;
+  /// How late the messages' noise makes it, instead of the two above: a closed form, or from plays; null where there is neither.
+  std::shared_ptr<const Delay> delay;
   /// Where flows draw bandwidths: ranks of which the slowest counts, flows that each of them deals its bytes over (0: as many as
   /// `nodes`, and `streamsPerNic`), and rounds in which they wait for each other.
   double flowRanks = 0, flowsOfRank = 0, flowRounds = 1;

@@ -182,6 +182,9 @@ struct SampleOptions {
 /// Fewer, where a step of the program has so many collectives that all samples would take minutes. (The more there are,
 /// the less their sum varies.)
 SampleOptions affordable(const Program &program, SampleOptions asked);
+/// Draws that a search with these options has not met, for what is said of its plan: a plan is the best of many on the draws that it
+/// was chosen by, which flatters it.
+SampleOptions unseen(SampleOptions searched);
 Quantiles quantiles(const Program &, const Schedule &, const Pricer &, const SampleOptions &);
 Seconds objective(const Program &, const Schedule &, const Pricer &, const Objective &, const SampleOptions &);
 /// The times of `jobs` x `steps` steps under the draws of jobs firstJob, firstJob + 1, ...; of each job its first steps.
