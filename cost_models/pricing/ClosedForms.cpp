@@ -66,9 +66,11 @@ std::unique_ptr<ClosedForm> ClosedForm::make(const algorithms::Algorithm &algori
   for (auto form : {ringForm, ringsForm, chainForm, scatterAllGatherForm})
     if (std::unique_ptr<ClosedForm> made = form(question))
       return made;
-  if (auto program = KindProgram::make(algorithm, kind, ranks, options, topology, first))
-    return std::make_unique<OfKinds>(std::move(program));
-  return nullptr;
+  auto program = KindProgram::make(algorithm, kind, ranks, options, topology, first);
+  if (program && !program->exact())
+    if (std::unique_ptr<ClosedForm> made = lengthenedForm(question))
+      return made;
+  return program ? std::make_unique<OfKinds>(std::move(program)) : nullptr;
 }
 
 } // namespace braid::cost

@@ -13,8 +13,8 @@ namespace braid::cost {
 struct KindOp {
   enum Type : char { Send, Receive, Combine } type = Send;
   bool reduces = false;
-  double count = 0; ///< chunks
-  int target = 0;   ///< rank
+  int count = 0;  ///< chunks
+  int target = 0; ///< rank
   /// Messages that go at once over the link of a spine on this half of the way, where ranks do not play that would be in its
   /// way; 0: those who play are all that matter.
   int crowd = 0;
@@ -47,12 +47,17 @@ public:
   const algorithms::StepProgram &programOf(int rank);
   /// The rank plays; its number among those who do.
   int add(int rank);
+  /// Nobody plays yet.
+  void restart();
   /// Every receive hears what `find(sender, receiver, lane, nth message of the two, op)` sets its player, lane and index to.
   /// False: one has no sender.
   template <typename Find> bool connect(Find find) {
+    std::vector<int> received(n); // from a rank
     for (Player &player : players)
       for (size_t lane = 0; lane < player.lanes.size(); ++lane) {
-        std::unordered_map<int, int> received; // from a rank
+        for (const KindOp &op : player.lanes[lane])
+          if (op.type == KindOp::Receive)
+            received[op.target] = 0;
         for (KindOp &op : player.lanes[lane])
           if (op.type == KindOp::Receive && !find(op.target, player.rank, int(lane), received[op.target]++, op))
             return false;
@@ -70,7 +75,8 @@ private:
   int detourOf(KindProgram &program, int sender, int target, int from, int to) const;
 
   std::unordered_map<int, algorithms::StepProgram> programs;
-  std::map<std::pair<int, int>, std::unordered_map<int, std::vector<int>>> sends; ///< (player, lane) -> target -> which
+  /// By player and lane: (target, which of the lane's sends), sorted.
+  std::vector<std::vector<std::vector<std::pair<int, int>>>> sends;
 };
 
 /// The messages of a program, by channel.

@@ -5,12 +5,9 @@
 //
 // Events are few: a link that messages take in the order in which they were sent needs none, and the lane of a rank that has no
 // other runs ahead, since nobody else uses its link out and its reducer. What is left is a message's turn on a link that it shares.
-//
-// At another size events mostly come in the same order. So they are first taken in the order of the last play, without a queue:
-// a recurrence in sums and maxima, message by message. It holds if each shared link and each rank had its own events in order,
-// which is seen on the way. If not, they are sorted by time.
+// They are taken by time, unless those of an earlier play came in an order that holds again (KindTape.h).
 //===------------------------------------------------------------------------------------------------------------===//
-#include "pricing/Kinds.h"
+#include "pricing/KindTape.h"
 #include "pricing/Pool.h"
 #include "pricing/Ticks.h"
 #include <algorithm>
@@ -19,50 +16,24 @@ namespace braid::cost {
 
 class KindPlayer {
 public:
-  KindPlayer(const KindProgram &program, double buffer, const std::vector<Topology::Link> &topologyLinks,
-             BytesPerSecond reduction, const std::vector<double> *late)
-      : p(program), reduction(reduction.value), late(late), lanes(program.lanes.size()), there(program.ops.size(), -1),
-        links(program.slots.size()), reducerFree(program.playing), last(program.slots.size() + program.playing) {
-    for (size_t slot = 0; slot < links.size(); ++slot) {
-      const Topology::Link &link = topologyLinks[p.slots[slot].link];
-      links[slot] = {0, inTicks(link.latency.value), link.bandwidth.value, p.slots[slot].inOrder};
-    }
-    for (const KindProgram::Detour &detour : p.detours) {
-      double further = 0;
-      for (int link : detour.heard)
-        further += inTicks(topologyLinks[link].latency.value);
-      for (int link : detour.sent)
-        further -= inTicks(topologyLinks[link].latency.value);
-      detours.push_back(further);
-    }
+  KindPlayer(KindPlay &play, KindTape *tape)
+      : p(play.program), play(play), tape(tape), links(play.links), lanes(p.lanes.size()), there(p.ops.size(), -1),
+        reducerFree(p.playing), last(p.playing) {
     for (size_t lane = 0; lane < lanes.size(); ++lane)
       lanes[lane].next = p.lanes[lane].first;
-    bytes.reserve(p.ops.size());
-    for (const Op &op : p.ops)
-      bytes.push_back(buffer / p.chunks * op.count);
   }
 
-  /// `order`: of the events, if they are known, else they are put there. Nothing if ranks wait for each other, or if the order is
-  /// not that of time.
-  std::optional<Seconds> run(std::vector<int> &order) {
-    replays = !order.empty();
+  std::optional<Seconds> run() {
+    if (tape)
+      tape->events.reserve(p.ops.size());
     for (size_t lane = 0; lane < lanes.size(); ++lane)
       advance(int(lane), 0);
     runAhead();
-    if (replays) {
-      for (int event : order) {
-        if (size_t(event) >= events.size() || !inTurn(events[event]))
-          return std::nullopt;
-        happen(events[event]);
-      }
-    } else {
-      while (!events.empty()) {
-        std::pop_heap(events.begin(), events.end());
-        Event event = events.back();
-        events.pop_back();
-        order.push_back(event.number);
-        happen(event);
-      }
+    while (!events.empty()) {
+      std::pop_heap(events.begin(), events.end());
+      Event event = events.back();
+      events.pop_back();
+      happen(event);
     }
     for (size_t lane = 0; lane < lanes.size(); ++lane)
       if (lanes[lane].next < p.lanes[lane].end)
@@ -76,10 +47,7 @@ private:
     int next = 0; ///< op
     double now = 0;
     bool waits = false;
-  };
-  struct Link {
-    double free, latency, bandwidth;
-    bool inOrder;
+    KindEvent::How how = KindEvent::Runs; ///< it goes on
   };
   struct Message {
     int op;         ///< the send's, then the receive's
@@ -99,34 +67,28 @@ private:
 
   void push(double time, int turn, int message, int lane) {
     events.push_back({time, turn, number++, message, lane});
-    if (!replays)
-      std::push_heap(events.begin(), events.end());
+    std::push_heap(events.begin(), events.end());
   }
   void wait(const Message &message, double time) { // for its turn on the next link
     int turn = message.heard < 0 ? p.lanes[message.lane].rank : p.ops[message.op].target;
     push(time, turn, messages.add(message), -1);
   }
-
-  /// Whether the event comes after those that its link, or its rank, had so far.
-  bool inTurn(const Event &event) {
-    size_t where = links.size();
-    if (event.message < 0)
-      where += p.lanes[event.lane].player;
-    else
-      where = p.ops[messages[event.message].op].slots[messages[event.message].hop];
-    Moment &before = last[where];
-    if (event.time < before.time || (event.time == before.time && event.turn < before.turn))
-      return false;
-    before = {event.time, event.turn};
-    return true;
+  /// The lane's turn comes among those of its rank.
+  void wait(int lane, KindEvent::How how, double time, int turn) {
+    lanes[lane].how = how;
+    push(time, turn, -1, lane);
   }
 
   void happen(const Event event) {
     if (event.message < 0) {
-      advance(event.lane, event.time);
+      advance(event.lane, event.time, isLate(last[p.lanes[event.lane].player], event));
     } else {
       Message message = messages[event.message];
       messages.remove(event.message);
+      if (tape) {
+        bool late = isLate(links[p.ops[message.op].slots[message.hop]].last, event);
+        tape->events.push_back({KindEvent::Message, false, late, false, message.lane, message.op, message.op});
+      }
       if (message.heard < 0)
         leave(message, event.time);
       else
@@ -143,55 +105,75 @@ private:
     }
   }
 
-  void advance(int index, double time) {
+  static bool isLate(KindMoment &last, const Event &event) {
+    bool late = event.time == last.time && event.turn < last.turn;
+    last = {event.time, event.turn};
+    return late;
+  }
+
+  void advance(int index, double time, bool late = false) {
     Lane &lane = lanes[index];
-    const KindProgram::Lane &of = p.lanes[index];
+    KindEvent run{lane.how, lane.how == KindEvent::Heard && lane.now == time, late, false, index, lane.next, 0};
     lane.waits = false;
+    lane.how = KindEvent::Runs;
+    run.reduced = runOf(lane, index, time);
+    run.end = lane.next;
+    lane.now = time;
+    if (tape)
+      tape->events.push_back(run);
+    if (lane.next == p.lanes[index].end)
+      finish = std::max(finish, time);
+  }
+
+  /// From `time` on, until it waits for a message or for its turn. Whether it has an addition to wait for.
+  bool runOf(Lane &lane, int index, double &time) {
+    const KindProgram::Lane &of = p.lanes[index];
+    bool alone = of.alone || play.weightless;
     while (lane.next < of.end) {
       const Op &op = p.ops[lane.next];
       if (op.type == Op::Send) {
         leave({lane.next++, index}, time);
-        if (!of.alone && lane.next < of.end && p.ops[lane.next].type == Op::Send) { // other lanes have their turn
-          push(time, of.rank, -1, index);
-          return;
+        if (!alone && lane.next < of.end && p.ops[lane.next].type == Op::Send) { // other lanes have their turn
+          wait(index, KindEvent::Turn, time, of.rank);
+          return false;
         }
         continue;
       }
       if (op.type == Op::Receive) {
         if (there[lane.next] < 0) {
           lane.waits = true;
-          lane.now = time;
-          return;
+          return false;
         }
         if (there[lane.next] > time) {
-          if (!of.alone) {
-            push(there[lane.next], op.target, -1, index);
-            return;
+          if (!alone) {
+            wait(index, KindEvent::Heard, there[lane.next], op.target);
+            return false;
           }
           time = there[lane.next];
         }
       }
       ++lane.next;
-      if (op.reduces && bytes[lane.next - 1] > 0 && reduction > 0) {
+      if (double bytes = play.chunk * op.count; op.reduces && bytes > 0 && play.reduction > 0) {
         double &free = reducerFree[of.player];
-        free = std::max(free, time) + inTicks(bytes[lane.next - 1] / reduction);
-        if (!of.alone) {
-          push(free, of.rank, -1, index);
-          return;
+        free = std::max(free, time) + inTicks(bytes / play.reduction);
+        if (!alone) {
+          wait(index, KindEvent::Turn, free, of.rank);
+          return true;
         }
         time = free;
       }
     }
-    finish = std::max(finish, time);
+    return false;
   }
 
   /// The head takes the message's next link.
   double take(Message &message, const Op &op, double time) {
-    double load = message.hop == op.crowded ? bytes[message.op] * op.crowd : bytes[message.op];
-    Link &link = links[op.slots[message.hop++]];
-    double start = std::max(time, link.free);
-    link.free = start + inTicks(load / link.bandwidth);
-    message.tail = std::max(message.tail, link.free) + link.latency;
+    double bytes = play.chunk * op.count, load = message.hop == op.crowded ? bytes * op.crowd : bytes;
+    KindLink &link = links[op.slots[message.hop++]];
+    double start = std::max(time, link.free), over = start + inTicks(load / link.bandwidth);
+    if (!play.weightless)
+      link.free = over;
+    message.tail = std::max(message.tail, over) + link.latency;
     return start + link.latency;
   }
 
@@ -207,8 +189,8 @@ private:
     // A receiver may be further from its sender, or nearer, than the one that plays it is from its own target.
     for (int i = p.heard[op.send]; i < p.heard[op.send + 1]; ++i) {
       auto [lane, heard, detour] = p.listeners[i];
-      double further = detour < 0 ? 0 : detours[detour];
-      Message copy{heard, lane, heard, 0, message.tail + further, late ? inTicks((*late)[op.send]) : 0};
+      double further = detour < 0 ? 0 : play.detours[detour];
+      Message copy{heard, lane, heard, 0, message.tail + further, play.late ? inTicks((*play.late)[op.send]) : 0};
       if (links[p.ops[heard].slots[0]].inOrder)
         arrive(copy, time + further);
       else
@@ -230,45 +212,27 @@ private:
     if (!lane.waits || lane.next != message.heard)
       return;
     lane.waits = false;
-    if (p.lanes[message.lane].alone)
+    if (p.lanes[message.lane].alone || play.weightless)
       ready.push_back(message.lane);
     else
-      push(time, op.target, -1, message.lane);
+      wait(message.lane, KindEvent::Heard, time, op.target);
   }
 
   const KindProgram &p;
-  const double reduction;
-  const std::vector<double> *late;
+  const KindPlay &play;
+  KindTape *tape;
+  std::vector<KindLink> &links;
   std::vector<Lane> lanes;
   std::vector<double> there; ///< of each op that receives: when its message is; -1: not yet known
-  std::vector<Link> links;   ///< by slot
-  std::vector<double> reducerFree, bytes, detours;
-  struct Moment {
-    double time = 0;
-    int turn = 0;
-  };
-  std::vector<Moment> last; ///< events of slots, and of players
+  std::vector<double> reducerFree;
+  std::vector<KindMoment> last; ///< events of those who play
   Pool<Message> messages;
   std::vector<int> ready;
-  bool replays = false;
-  std::vector<Event> events; ///< a heap; in a known order: by number
+  std::vector<Event> events; ///< a heap
   int number = 0;
   double finish = 0;
 };
 
-std::optional<Seconds> KindProgram::play(Bytes operand, const std::vector<Topology::Link> &links,
-                                         BytesPerSecond reduction, const std::vector<double> *late) const {
-  double buffer = double(algorithms::bufferBytes(collective, groupRanks, operand.value));
-  if (late) { // in another order each time
-    std::vector<int> own;
-    return KindPlayer(*this, buffer, links, reduction, late).run(own);
-  }
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!order.empty())
-    if (std::optional<Seconds> time = KindPlayer(*this, buffer, links, reduction, nullptr).run(order))
-      return time;
-  order.clear();
-  return KindPlayer(*this, buffer, links, reduction, nullptr).run(order);
-}
+std::optional<Seconds> playByTime(KindPlay &play, KindTape *tape) { return KindPlayer(play, tape).run(); }
 
 } // namespace braid::cost

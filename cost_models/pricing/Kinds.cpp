@@ -12,7 +12,7 @@ using algorithms::StepProgram;
 
 std::vector<std::vector<KindOp>> messagesOf(const StepProgram &program) {
   std::vector<std::vector<KindOp>> lanes(program.channels);
-  double count = 0;
+  int count = 0;
   bool reduces = false;
   for (const Step &step : program.steps) {
     count += step.count;
@@ -45,18 +45,28 @@ int KindMaker::add(int rank) {
   return int(players.size()) - 1;
 }
 
+void KindMaker::restart() {
+  players.clear();
+  sends.clear();
+  near = false;
+}
+
 bool KindMaker::hears(KindOp &op, int player, int lane, int target, int nth) {
-  auto &index = sends[{player, lane}];
-  if (index.empty()) {
-    int number = 0;
+  if (sends.size() <= size_t(player))
+    sends.resize(players.size());
+  sends[player].resize(players[player].lanes.size());
+  std::vector<std::pair<int, int>> &list = sends[player][lane];
+  if (list.empty()) {
     for (const KindOp &other : players[player].lanes[lane])
       if (other.type == KindOp::Send)
-        index[other.target].push_back(number++);
+        list.push_back({other.target, int(list.size())});
+    std::sort(list.begin(), list.end());
   }
-  const std::vector<int> &list = index[target];
+  auto found = std::lower_bound(list.begin(), list.end(), std::make_pair(target, 0));
   op.player = player;
   op.lane = lane;
-  op.index = nth < int(list.size()) ? list[nth] : -1;
+  op.index =
+      found - list.begin() + nth < std::ptrdiff_t(list.size()) && found[nth].first == target ? found[nth].second : -1;
   return op.index >= 0;
 }
 
@@ -94,24 +104,28 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
   p.playing = int(players.size());
   p.near = near;
   p.chunks = programs.begin()->second.chunks; // of all ranks
-  std::unordered_map<int64_t, int> slotOf;
+  std::vector<int> slotOf(topology.links().size(), -1);
+  std::map<std::pair<int, int>, int> ownSlotOf; // (player, link)
   auto take = [&](KindProgram::Op &op, int player, int hop, int link) {
     bool spine = topology.links()[link].level == Topology::Level::Spine;
-    int64_t owner = spine && op.crowd > 0 ? player + 1 : 0; // the others on the link are counted
-    auto [found, isNew] = slotOf.try_emplace(owner << 32 | link, int(p.slots.size()));
-    if (isNew)
+    bool counted = spine && op.crowd > 0; // the others on the link are
+    int &place = counted ? ownSlotOf.try_emplace({player, link}, -1).first->second : slotOf[link];
+    bool isNew = place < 0;
+    if (isNew) {
+      place = int(p.slots.size());
       p.slots.push_back({link});
-    KindProgram::Slot &slot = p.slots[found->second];
+    }
+    KindProgram::Slot &slot = p.slots[place];
     // A sender's first link is its own; a receiver's first is taken in one order if all come from one rank.
     int before = op.hops ? op.slots[op.hops - 1] : op.type == KindProgram::Op::Receive ? -2 - op.target : hop - 1;
     if (isNew) {
       slot.player = player;
       slot.before = before;
     }
-    if (owner)
+    if (counted)
       op.crowded = op.hops;
     slot.inOrder &= slot.player == player && slot.before == before;
-    op.slots[int(op.hops++)] = found->second;
+    op.slots[int(op.hops++)] = place;
   };
   std::vector<std::vector<int>> firstSend(players.size()); // by channel
   int sends = 0;
@@ -170,7 +184,7 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
 }
 
 /// Where kinds are only near, all ranks of a large group play if they send no more messages than this.
-constexpr int64_t mostOfEveryone = 3500;
+constexpr int64_t mostOfEveryone = 6000;
 
 std::unique_ptr<KindProgram> KindProgram::make(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
                                                const algorithms::StepOptions &options, const Topology &topology,
@@ -182,8 +196,7 @@ std::unique_ptr<KindProgram> KindProgram::make(const algorithms::Algorithm &algo
   KindMaker maker(algorithm, kind, ranks, options, topology, first);
   std::unique_ptr<KindProgram> estimate;
   auto made = [&](bool (*kinds)(KindMaker &)) {
-    maker.players.clear();
-    maker.near = false;
+    maker.restart();
     if (kinds(maker))
       estimate = maker.finish();
     return estimate != nullptr;

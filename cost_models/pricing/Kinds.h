@@ -26,9 +26,12 @@
 
 #include "braid/cost_models/Price.h"
 #include "braid/cost_models/Topology.h"
+#include <memory>
 #include <mutex>
 
 namespace braid::cost {
+
+struct KindTape;
 
 class KindProgram {
 public:
@@ -46,6 +49,10 @@ public:
   std::optional<Seconds> play(Bytes operand, const std::vector<Topology::Link> &links, BytesPerSecond reduction,
                               const std::vector<double> *late = nullptr) const;
 
+  /// The same for a chunk of so many bytes, of which a message has several.
+  std::optional<Seconds> playChunks(double bytes, const std::vector<Topology::Link> &links, BytesPerSecond reduction,
+                                    const std::vector<double> *late = nullptr) const;
+
   int players() const { return playing; }
   bool exact() const { return !near; }
   int64_t messages() const; ///< sent by those who play
@@ -54,6 +61,8 @@ public:
 private:
   friend class KindMaker;
   friend class KindPlayer;
+  friend class KindReplayer;
+  friend struct KindPlay;
 
   /// What a program of the ranks that play asks for: a message out, a message in, or an addition.
   struct Op {
@@ -61,10 +70,10 @@ private:
     bool reduces = false;
     char hops =
         0; ///< of the half of the way that is the player's: a sender's up to where it is highest, a receiver's from there
+    char crowded = -1; ///< which of them is the spine's link whose messages are counted
     int slots[4] = {}; ///< these links
-    double count = 0;  ///< chunks
-    int crowd = 0;     ///< messages that the spine's link among these has at once; 0: not counted
-    char crowded = -1; ///< which of them that is
+    int count = 0;     ///< chunks
+    int crowd = 0;     ///< messages that the spine's link has at once; 0: not counted
     int target = 0;    ///< rank: of a send, whom it is for; of a receive, who really sends it
     int send = -1;     ///< of a send: its number among all sends
   };
@@ -98,8 +107,9 @@ private:
   std::vector<int> heard;  ///< by send: its first listener; and one past the last
   std::vector<Listener> listeners;
   std::vector<Detour> detours; ///< of listeners; -1: none
-  /// Of the last play: the numbers of its events as they came. The next one, of another size, often has the same.
-  mutable std::vector<int> order;
+  /// Of the last play. The next one, of another size, often has the same.
+  mutable std::shared_ptr<const KindTape> tape;
+  mutable bool lateHolds = true; ///< so far also with messages that are late
   mutable std::mutex mutex;
 };
 

@@ -16,6 +16,8 @@ std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &question);
 std::unique_ptr<ClosedForm> chainForm(const FormQuestion &question);
 /// Broadcast as a scatter on a binomial tree and a ring.
 std::unique_ptr<ClosedForm> scatterAllGatherForm(const FormQuestion &question);
+/// An estimate, of exchanges on many ranks whose last leaf is cut.
+std::unique_ptr<ClosedForm> lengthenedForm(const FormQuestion &question);
 
 } // namespace braid::cost
 

@@ -8,8 +8,11 @@ set(BRAID_PRICING_SOURCES
   pricing/DoublingKinds.cpp
   pricing/FlowNoise.cpp
   pricing/GroupShape.cpp
+  pricing/KindPlay.cpp
   pricing/KindPlayer.cpp
+  pricing/KindReplayer.cpp
   pricing/Kinds.cpp
+  pricing/Lengthened.cpp
   pricing/NcclEngine.cpp
   pricing/NcclModel.cpp
   pricing/NcclPointToPoint.cpp

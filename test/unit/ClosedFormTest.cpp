@@ -5,6 +5,8 @@
 #include "cost_models/pricing/Noise.h"
 #include "cost_models/pricing/Played.h"
 #include <catch2/catch.hpp>
+#include <map>
+#include <random>
 
 using namespace braid::cost;
 namespace alg = braid::algorithms;
@@ -117,10 +119,61 @@ TEST_CASE("messages that are at once take a link by their senders' places, whoev
       auto all = KindProgram::everyone(algorithm, kind, ranks, options, *topology, 0);
       PlayedCollective played(algorithm, kind, *groupsOf(ranks), options, *topology, placement);
       REQUIRE(all);
-      for (int64_t bytes : {8, 1 << 16, (1 << 16) + 1000, 1 << 26}) { // the second of two alike comes in a known order
+      for (int64_t bytes :
+           {0, 8, 1 << 16, (1 << 16) + 1000, 1 << 26, 8}) { // the second of two alike comes in a known order
         CAPTURE(name, ranks, bytes);
         CHECK(all->play({bytes}, network.links, play.reduction)->value == played.play({bytes}, network, play)->value);
       }
+    }
+  }
+}
+
+// Where late messages leave the order on links as it was, they are played along the tape of a play without them.
+TEST_CASE("late messages make as much late, whoever plays", "[closed][noise]") {
+  constexpr int ranks = 24;
+  Cluster cluster = twoLevels(ranks, 1, 4);
+  Result<Topology> topology = Topology::build(cluster);
+  REQUIRE(topology);
+  Placement placement = packed(cluster, ranks);
+  PlayedNetwork network(*topology, placement);
+  for (auto [name, kind, segments] : std::vector<std::tuple<const char *, CollectiveKind, int>>{
+           {"ring", CollectiveKind::AllReduce, 1},
+           {"naive_exchange", CollectiveKind::AllToAll, 1},
+           {"two_shot", CollectiveKind::AllReduce, 1},
+           {"recursive_doubling", CollectiveKind::AllReduce, 1},
+           {"double_binary_tree", CollectiveKind::AllReduce, 8}}) {
+    alg::StepOptions options;
+    options.segments = segments;
+    const alg::Algorithm &algorithm = *alg::find(name);
+    auto all = KindProgram::everyone(algorithm, kind, ranks, options, *topology, 0);
+    REQUIRE(all);
+    std::map<std::pair<int, uint64_t>, size_t> number; // of the first send of a rank on a channel
+    size_t sends = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      alg::StepProgram program = algorithm.program(kind, ranks, rank, options);
+      for (int channel = 0; channel < program.channels; ++channel) {
+        number[{rank, channel}] = sends;
+        for (const alg::Step &step : program.steps)
+          sends += step.channel == channel && step.action == alg::Action::Send && !step.more;
+      }
+    }
+    REQUIRE(int64_t(sends) == all->messages());
+    PlayedCollective played(algorithm, kind, *groupsOf(ranks), options, *topology, placement);
+    std::mt19937_64 random(1);
+    std::exponential_distribution<double> noise(1 / 0.4e-6);
+    for (int64_t bytes : {1 << 10, 1 << 10, 1 << 20}) {
+      PlayOptions play;
+      play.reduction = cluster.device.reduction;
+      all->play({bytes}, network.links, play.reduction); // without noise: the tape
+      std::vector<double> late(sends);
+      for (double &message : late)
+        message = noise(random);
+      play.excess = [&](int source, int, uint64_t message) {
+        return Seconds{late[number[{source, message >> 32}] + size_t(message & 0xffffffff)]};
+      };
+      CAPTURE(name, bytes);
+      CHECK(all->play({bytes}, network.links, play.reduction, &late)->value ==
+            played.play({bytes}, network, play)->value);
     }
   }
 }

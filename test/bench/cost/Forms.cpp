@@ -3,11 +3,14 @@
 //   cost_forms [--dense] [--only ALGORITHM] [--ranks N]... [--control]     every algorithm of the registry, on one switch and on
 //                                                                        two levels
 //
-// --ranks: these instead; above 128 groups are not whole leaves. With --control the closed forms know nothing of the spines' latency.
+// --ranks: these instead; beyond 128 what is played are all ranks by the player of the forms, which finds the same times as the other
+// one (test/unit/ClosedFormTest.cpp) and has no queue at a second size. With --control the closed forms know nothing of the spines' latency.
 // A line for each fabric, algorithm and collective: the worst error over ranks and sizes, and where it is.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "../../unit/PricedClusters.h"
+#include "braid/runtime/algorithms/Levels.h"
 #include "cost_models/pricing/ClosedForms.h"
+#include "cost_models/pricing/Kinds.h"
 #include "cost_models/pricing/Played.h"
 #include <cmath>
 #include <cstdio>
@@ -57,6 +60,15 @@ struct Worst {
                   toString(Bytes{bytes}).c_str());
   }
 };
+
+std::unique_ptr<KindProgram> everyoneOf(const alg::Algorithm &algorithm, CollectiveKind kind, int ranks,
+                                        alg::StepOptions options, const Topology &topology) {
+  std::vector<int> hosts;
+  for (int rank = 0; rank < ranks; ++rank)
+    hosts.push_back(topology.cluster().hostOf(rank));
+  options.hosts = alg::levels(std::move(hosts));
+  return KindProgram::everyone(algorithm, kind, ranks, options, topology, 0);
+}
 
 } // namespace
 
@@ -119,7 +131,12 @@ int main(int argc, char **argv) {
               continue;
             if (segments > n && algorithm.name == "pat")
               continue;
-            PlayedCollective played(algorithm, kind, *groups, options, *topology, placement);
+            std::unique_ptr<PlayedCollective> played;
+            std::unique_ptr<KindProgram> everyone;
+            if (n <= mostPlayedRanks)
+              played = std::make_unique<PlayedCollective>(algorithm, kind, *groups, options, *topology, placement);
+            else
+              everyone = everyoneOf(algorithm, kind, n, options, *topology);
             std::unique_ptr<ClosedForm> form = ClosedForm::make(algorithm, kind, n, options, *topology, 0);
             if (!form) {
               ++worst.missing;
@@ -129,7 +146,11 @@ int main(int argc, char **argv) {
             for (int64_t bytes : sizes) {
               PlayOptions play;
               play.reduction = cluster.device.reduction;
-              Result<Seconds> exact = played.play({bytes}, network, play);
+              std::optional<Seconds> exact;
+              if (everyone)
+                exact = everyone->play({bytes}, network.links, play.reduction);
+              else if (Result<Seconds> time = played->play({bytes}, network, play))
+                exact = *time;
               std::vector<Topology::Link> links = network.links;
               for (Topology::Link &link : links)
                 if (control && link.level == Topology::Level::Spine)
