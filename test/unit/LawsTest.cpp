@@ -2,8 +2,9 @@
 //
 // BRAID_LAWS_CASES=N     random clusters, sizes and ranks (200 if not set)
 // BRAID_LAWS_FIRST=I     the first of them (0 if not set)
+// BRAID_LAWS_FACTORS=1   of all noise only what operations and flows draw: factors on latencies and on transfers
 // BRAID_LAWS_BREAK=LAW   prices that break one law on purpose, which the test must notice: bound, bytes, ranks, quantiles,
-//                        variance, labels
+//                        mean, variance, labels
 //===------------------------------------------------------------------------------------------------------------===//
 #include "PricedClusters.h"
 #include "cost_models/pricing/Played.h"
@@ -65,6 +66,10 @@ FabricProfile randomProfile(Random &random) {
   p.pauseLongest = microseconds(random.between(20, 500));
   p.bulkMean = random.between(0.01, 0.5);
   p.bulkSigma = random.between(0.2, 1.5);
+  if (std::getenv("BRAID_LAWS_FACTORS")) {
+    p.latencyRebaseSigma = p.spikeProbability = p.pauseProbability = p.bulkMean = 0;
+    p.collisionUplinks = 0;
+  }
   return p;
 }
 
@@ -124,6 +129,21 @@ Case randomCase(Random &random) {
 Pricer pricerOf(const Case &c) { return Pricer(c.cluster, c.placement, c.engine, BucketForm::OneLaunch); }
 
 Seconds best(const Case &c) { return pricerOf(c).candidates(c.spec)[0].time; }
+
+/// Mean of draws, each of a job of its own, and its standard error.
+std::pair<double, double> meanOf(const Pricer &pricer, const CollectiveSpec &spec) {
+  constexpr int draws = 400;
+  const Candidate &cheapest = pricer.candidates(spec)[0];
+  Fabric fabric = pricer.fabric(spec);
+  double sum = 0, squares = 0;
+  for (int job = 0; job < draws; ++job) {
+    double time = pricer.draw(cheapest, fabric, 7, uint64_t(job), 0, 0).value;
+    sum += time;
+    squares += time * time;
+  }
+  double mean = sum / draws;
+  return {mean, std::sqrt(std::max(0.0, squares / draws - mean * mean) / (draws - 1))};
+}
 
 /// What the busiest host must send: of an all_reduce every host's sum but one goes out, and the result comes back to all
 /// but one; of the others, what its ranks have and no other host does. At least one message between hosts.
@@ -200,7 +220,11 @@ TEST_CASE("laws of prices on random clusters", "[laws]") {
       REQUIRE(next - launch <= 2.05 * (price.value - launch) + 1e-12);
     }
 
-    // Quantiles are ordered, noise never helps; without variance each is the price.
+    // Noise never helps in the mean: factors have mean one, the slowest of several flows a larger one, and all else is added.
+    auto [mean, deviation] = meanOf(pricer, c.spec);
+    REQUIRE(mean * (broken == "mean" ? 0.5 : 1) + 5 * deviation >= price.value * (1 - 1e-9));
+
+    // Quantiles are ordered; without variance each is the price.
     auto quantiles = pricer.quantiles(c.spec, 0, {0.5, 0.95, 0.99}, 100);
     if (broken == "quantiles")
       std::swap(quantiles[0], quantiles[2]);
