@@ -16,6 +16,7 @@
 #include "pricing/Engine.h"
 #include "pricing/Orders.h"
 #include "pricing/Packings.h"
+#include "pricing/PathPlan.h"
 #include "pricing/PlayedDelay.h"
 #include "pricing/Terms.h"
 #include <algorithm>
@@ -50,8 +51,9 @@ struct Prepared {
   Seconds emptyInter;               ///< and with latency between hosts only
   BytesPerSecond reduction;         ///< of the slowest member
   UplinkFlows uplinks;
-  FlowSpread spread;                        ///< over flows, where they draw bandwidths
-  std::shared_ptr<const PlayedNoise> noise; ///< null: of too many messages to play
+  FlowSpread spread;                            ///< over flows, where they draw bandwidths
+  std::map<int, std::optional<PathPlan>> paths; ///< by connections
+  std::shared_ptr<const PlayedNoise> noise;     ///< null: of too many messages to play
 };
 
 /// The checker proves that programs end; never the cheapest, should one not.
@@ -84,6 +86,7 @@ public:
             continue;
           Candidate c = price(spelled, spec, segments, job);
           c.exposedNodes = job.layout.allHosts;
+          addRouted(all, c, prepare(spelled, spec, segments, job), spec, job);
           keepCheapest(all, std::move(c));
         }
     }
@@ -312,6 +315,42 @@ private:
       c.noisePerMessage = chainNoise(linksOf(hosts).profile.bulkSigma, p.ranks, c.serialMessages);
     sumUp(c);
     return c;
+  }
+
+  /// Where the cluster says how its switches hash: the same with source ports that the plan chooses, and more connections where that
+  /// pays. All times are of the ways that these ports take.
+  void addRouted(std::vector<Candidate> &all, const Candidate &plain, Prepared &p, const CollectiveSpec &spec,
+                 const Job &job) {
+    const FabricProfile &nics = cluster.inter.profile;
+    if (!cluster.flowHash.chooses() || nics.adaptiveRouting || !p.collective || job.layout.hosts < 2)
+      return;
+    int least = std::max(1, nics.collisionFlowsPerNic);
+    for (int connections = least; connections <= std::max(least, nics.mostFlowsPerNic); connections *= 2) {
+      auto [found, isNew] = p.paths.try_emplace(connections);
+      if (isNew)
+        found->second = planPaths(*p.collective, networkOf(p, topology->links()), connections);
+      if (!found->second)
+        continue;
+      PlayedNetwork network = networkOf(p, topology->links());
+      network.chosen = found->second->ways;
+      bool small = plain.chunks > 1 && spec.bytes.value < plain.chunks * smallestSegment;
+      PlayOptions options;
+      options.reduction = p.reduction;
+      Result<Seconds> played =
+          p.collective->play(small ? Bytes{plain.chunks * smallestSegment} : spec.bytes, network, options);
+      if (!played)
+        continue;
+      Candidate c = plain;
+      c.path = found->second->path;
+      c.channels = connections;
+      c.fixed = c.latency = c.wire = {};
+      c.why.parts.clear();
+      addTerms(c, {*played, p.empty, p.emptyInter}, p.serialMessages, p.uplinks, job, toString(spec.bytes));
+      addTerm(c, &Candidate::fixed, "path", nics.flowCost * (double(connections - least) * c.serialMessages),
+              found->second->how);
+      sumUp(c);
+      keepCheapest(all, std::move(c));
+    }
   }
 
   const LinkClass &linksOf(int hosts) const { return hosts > 1 ? cluster.inter : cluster.intra; }

@@ -8,6 +8,9 @@
 
 namespace braid::cost {
 
+/// (from, to) -> part of the sender's buffer.
+using FlowRound = std::map<std::pair<int, int>, double>;
+
 /// The step programs of all groups of a collective, ready to be played at any size.
 class PlayedCollective {
 public:
@@ -22,6 +25,9 @@ public:
   UplinkFlows uplinks(const PlayedNetwork &network) const;
   /// Vertices of the helpers, which are the ranks after the job's; for PlayedNetwork.
   const std::vector<int> &helpers() const { return helperVertices; }
+  /// Which ranks send to each other at once, and which part of their buffers: rounds of logical time, in which a message takes
+  /// one round. Rounds of the same pairs are one. Only what goes from host to host.
+  std::vector<FlowRound> rounds(const PlayedNetwork &network) const;
   /// How the bytes between hosts, or inside them, are dealt over flows.
   FlowSpread spread(const PlayedNetwork &network, bool between) const;
   int ranks() const { return size; }                      ///< of the largest group

@@ -27,6 +27,9 @@ Topology::Path PlayedNetwork::path(int from, int to) const {
 
 std::vector<Topology::Path> PlayedNetwork::paths(int from, int to) const {
   int ranks = int(deviceOf.size());
+  if (chosen)
+    if (auto found = chosen->find({from, to}); found != chosen->end())
+      return found->second;
   if (deals() && from < ranks && to < ranks)
     return topology.ways(deviceOf[from], deviceOf[to]);
   return {path(from, to)};

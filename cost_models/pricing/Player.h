@@ -30,13 +30,15 @@ struct PlayedNetwork {
   std::vector<int> deviceOf; ///< of a rank
   /// The way from rank to rank, where it is not the topology's.
   std::function<Topology::Path(int from, int to)> route;
+  /// Ways of the messages between ranks, where a plan has chosen them: a message is dealt over them in equal parts.
+  std::shared_ptr<const std::map<std::pair<int, int>, std::vector<Topology::Path>>> chosen;
   std::vector<int> helpers; ///< vertices of the ranks beside the job: switches that reduce
 
   Topology::Path path(int from, int to) const;
   /// Those of the equal parts of a message.
   std::vector<Topology::Path> paths(int from, int to) const;
   /// Whether messages may have several parts.
-  bool deals() const { return !route && topology.dealsMessages(); }
+  bool deals() const { return !route && (chosen || topology.dealsMessages()); }
 
 private:
   mutable std::map<std::pair<int, int>, Topology::Path> ways; ///< to and from helpers, found once

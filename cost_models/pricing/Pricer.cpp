@@ -1,5 +1,6 @@
 //===- Pricer.cpp - prices of one job, cached -------------------------------------------------------------------===//
 #include "fabrics/Draws.h"
+#include "pricing/Connections.h"
 #include "pricing/Engine.h"
 #include "pricing/FlowNoise.h"
 #include "pricing/Quantile.h"
@@ -66,7 +67,8 @@ struct Pricer::State {
   std::vector<Candidate> price(const CollectiveSpec &spec) const;
   void addCopies(Candidate &c, const CollectiveSpec &spec) const;
   void explainNoise(std::vector<Candidate> &all, const CollectiveSpec &spec) const;
-  double jobDraw(Fabric fabric, int flows, int perLeaf, int streams, uint64_t seed, uint64_t job) const;
+  double jobDraw(Fabric fabric, int flows, int perLeaf, int streams, int connections, uint64_t seed,
+                 uint64_t job) const;
   double transferDraw(const Candidate &c, Fabric fabric, const DrawPlace &place);
 };
 
@@ -125,6 +127,10 @@ std::vector<Candidate> Pricer::State::price(const CollectiveSpec &spec) const {
   if (form == BucketForm::Copies && spec.tensors > 1)
     for (Candidate &c : all)
       addCopies(c, spec);
+  if (engine == Engine::Braid)
+    for (Candidate &c : all)
+      if (c.nodes > 1 && c.path.empty())
+        chooseConnections(c, cluster.inter.profile);
   explainNoise(all, spec);
   std::sort(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) {
     return std::tie(a.time.value, a.algorithm, a.protocol, a.channels) <
@@ -164,10 +170,11 @@ Fabric Pricer::fabric(const CollectiveSpec &spec) const {
 /// The job's latency factor (flows 0) or collision fraction. A step asks for the same few of one job hundreds of times,
 /// and a collision hashes every stream: kept in a small table per thread, where a clash costs a redraw and never a
 /// wrong answer.
-double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams, uint64_t seed, uint64_t job) const {
+double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams, int connections, uint64_t seed,
+                              uint64_t job) const {
   struct Entry {
     uint64_t id = 0, seed = 0, job = 0;
-    int flows = 0, perLeaf = 0, streams = 0;
+    int flows = 0, perLeaf = 0, streams = 0, connections = 0;
     Fabric fabric = Fabric::Intra;
     double value = 0;
   };
@@ -175,13 +182,14 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
   Entry &entry =
       table[(uint64_t(flows) * 31 + uint64_t(streams) * 7 + (fabric == Fabric::Inter) * 3 + job * 13 + id) % 64];
   if (entry.id != id || entry.seed != seed || entry.job != job || entry.flows != flows || entry.perLeaf != perLeaf ||
-      entry.streams != streams || entry.fabric != fabric) {
-    entry = {id, seed, job, flows, perLeaf, streams, fabric, 1};
+      entry.streams != streams || entry.connections != connections || entry.fabric != fabric) {
+    entry = {id, seed, job, flows, perLeaf, streams, connections, fabric, 1};
     if (flows == 0) {
       entry.value = drawJobLatencyFactor(profile(fabric), seed, job);
     } else {
       FabricProfile split = profile(fabric);
-      split.collisionFlowsPerNic = std::min(128, std::max(1, split.collisionFlowsPerNic) * streams);
+      split.collisionFlowsPerNic =
+          std::min(128, std::max(1, connections > 0 ? connections : split.collisionFlowsPerNic) * streams);
       entry.value = drawJobCollision(split, flows, perLeaf, seed, job);
     }
   }
@@ -232,14 +240,14 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
   place.purpose = purpose::serialBulk;
   double latency = 1, fraction = 1, transfer = 1;
   if (profile.latencyRebaseSigma != 0)
-    latency = state->jobDraw(fabric, 0, 0, 1, seed, job);
+    latency = state->jobDraw(fabric, 0, 0, 1, 0, seed, job);
   if (profile.latencySigma != 0)
     latency *= draws::latencyFactor(profile.noise(), place);
   Seconds delay = c.delay ? c.delay->at(normal(place)) * latency : Seconds();
   if (!c.delay && profile.bulkMean != 0 && c.latency.value > 0)
     latency *= 1 + profile.bulkMean * c.noisePerMessage * serialNoise(profile.bulkSigma, c.serialMessages, place);
   if (c.flows > 1 && profile.collisionUplinks > 0)
-    fraction = state->jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, seed, job);
+    fraction = state->jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, c.connections, seed, job);
   if (profile.transfersVary())
     transfer = state->transferDraw(c, fabric, place);
   return c.fixed + c.latency * latency + delay + c.wire * (transfer / fraction) +

@@ -1,9 +1,11 @@
 set(BRAID_PRICING_SOURCES
+  pricing/AssignPaths.cpp
   pricing/BraidEngine.cpp
   pricing/CalibratedMessages.cpp
   pricing/CalibratedNccl.cpp
   pricing/Chains.cpp
   pricing/ClosedForms.cpp
+  pricing/Connections.cpp
   pricing/DoubleTreeKinds.cpp
   pricing/DoublingKinds.cpp
   pricing/FlowNoise.cpp
@@ -19,6 +21,7 @@ set(BRAID_PRICING_SOURCES
   pricing/Noise.cpp
   pricing/Orders.cpp
   pricing/Packings.cpp
+  pricing/PathPlan.cpp
   pricing/Played.cpp
   pricing/PlayedDelay.cpp
   pricing/Player.cpp
@@ -26,6 +29,7 @@ set(BRAID_PRICING_SOURCES
   pricing/Quantile.cpp
   pricing/RefinedKinds.cpp
   pricing/Rings.cpp
+  pricing/Rounds.cpp
   pricing/SymmetricKinds.cpp
   pricing/Terms.cpp
   pricing/TreeKinds.cpp)

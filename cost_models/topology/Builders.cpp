@@ -50,7 +50,8 @@ static void planFabric(Topology::State &s) {
   for (int host = 0; host < c.hosts; ++host)
     for (int nic = 0; nic < c.nicsIn(host); ++nic) {
       int unit = host / c.hostsPerLeaf, leaf = rails ? unit * c.nicsPerHost + nic : unit;
-      s.nics.push_back({leaf, down[leaf]++});
+      s.nics.push_back({leaf, down[leaf]++, "host" + std::to_string(host) + ".nic" + std::to_string(nic),
+                        c.flowHash.function == FlowHash::Crc32 ? c.flowHash.addressOf(host, nic) : 0});
     }
   s.leavesPerPod = c.topology == "three_tier" ? c.leavesPerPod : std::max(1, s.leaves);
   s.pods = std::max(1, (s.leaves + s.leavesPerPod - 1) / s.leavesPerPod);
@@ -58,6 +59,33 @@ static void planFabric(Topology::State &s) {
     s.spines = linksUp(*std::max_element(down.begin(), down.end()), c.oversubscription);
   if (s.pods > 1)
     s.cores = linksUp(s.leavesPerPod, c.coreOversubscription);
+}
+
+/// What a table of paths has to fit: links of each stage, and NICs of all hosts.
+static std::string wrongTable(const Topology::State &s) {
+  if (!s.cluster.flowHash.table)
+    return {};
+  std::vector<int> links; // of the stages that have several
+  for (int stage : {s.cluster.planes, s.spines, s.cores})
+    if (stage > 1)
+      links.push_back(stage);
+  std::string expected;
+  for (int stage : links)
+    expected += (expected.empty() ? "" : ".") + ("0 to " + std::to_string(stage - 1));
+  for (const auto &[ends, ports] : s.cluster.flowHash.table->all())
+    for (const auto &[port, path] : ports)
+      for (size_t stage = 0; stage < path.size(); ++stage)
+        if (path[stage] >= (stage < links.size() ? links[stage] : 0))
+          return "topology.path_table: expected paths " + (links.empty() ? "where there are several ways" : expected) +
+                 ", got " + std::to_string(path[stage]) + " for port " + std::to_string(port) + " from " + ends.first +
+                 " to " + ends.second;
+  const auto &all = s.cluster.flowHash.table->all();
+  for (const auto &from : s.nics)
+    for (const auto &to : s.nics)
+      if (from.name.substr(0, from.name.find('.')) != to.name.substr(0, to.name.find('.')) &&
+          all.count({"*", "*"}) == 0 && s.cluster.flowHash.table->between(from.name, to.name).empty())
+        return "topology.path_table: expected ports from " + from.name + " to " + to.name + ", got none";
+  return {};
 }
 
 Result<Topology> Topology::build(const Cluster &cluster) {
@@ -72,6 +100,8 @@ Result<Topology> Topology::build(const Cluster &cluster) {
     s.cluster.hostLink.bandwidth = cluster.inter.bandwidth;
   const Cluster &c = s.cluster;
   planFabric(s);
+  if (std::string why = wrongTable(s); !why.empty())
+    return Error{why, cluster.path};
 
   auto addVertices = [&](VertexKind kind, int count, int host = -1) {
     int first = int(s.vertices.size());

@@ -36,6 +36,10 @@ void addProfile(Canonical &out, const std::string &prefix, const FabricProfile &
   out.add(prefix + "rebase", p.latencyRebaseSigma);
   out.add(prefix + "uplinks", p.collisionUplinks);
   out.add(prefix + "flows", p.collisionFlowsPerNic);
+  if (p.mostFlowsPerNic > 0) {
+    out.add(prefix + "most_flows", p.mostFlowsPerNic);
+    out.add(prefix + "flow_cost", p.flowCost.value);
+  }
   if (p.adaptiveRouting)
     out.add(prefix + "adaptive", 1);
   if (p.latencySigma != 0)
@@ -108,6 +112,17 @@ std::string hashOf(const Cluster &c) {
   if (c.routing != Routing::Static) {
     out.add("routing", int(c.routing));
     out.add("hash_seed", std::to_string(c.hashSeed));
+    if (const FlowHash &h = c.flowHash; h.chooses()) {
+      out.add("hash", int(h.function));
+      for (bool read : h.reads)
+        out.add("hash_field", int(read));
+      out.add("addresses", h.addresses);
+      out.add("protocol", h.protocol);
+      out.add("source_ports", std::to_string(h.firstPort) + ".." + std::to_string(h.lastPort));
+      out.add("destination_port", h.destinationPort);
+      if (h.table)
+        out.add("table", h.table->meaning());
+    }
   }
   for (size_t i = 0; i < c.groups.size(); ++i) {
     std::string prefix = "group" + std::to_string(i) + ".";

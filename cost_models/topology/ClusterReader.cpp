@@ -2,9 +2,10 @@
 //
 // The only reader of YAML. README.md beside this folder describes the keys. Nothing is thrown out of here.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "braid/cost_models/Cluster.h"
+#include "braid/cost_models/Topology.h"
 #include "topology/ClusterHash.h"
 #include "topology/DefaultProfiles.h"
+#include "topology/ReadFlowHash.h"
 #include "topology/YamlSection.h"
 #include <algorithm>
 #include <cerrno>
@@ -122,6 +123,12 @@ static bool onOrOff(YamlSection &section, const char *key, bool otherwise) {
 static void readNicKnobs(YamlSection &section, FabricProfile &p) {
   int queuePairs = section.has("queue_pairs") ? section.whole("queue_pairs", 1, 1 << 10, true) : 1;
   p.collisionFlowsPerNic = onOrOff(section, "distinct_source_ports", true) ? queuePairs : 1;
+  if (section.has("most_queue_pairs"))
+    p.mostFlowsPerNic = section.whole("most_queue_pairs", queuePairs, 64, true);
+  if (p.mostFlowsPerNic > 0)
+    p.flowCost = section.time("queue_pair_cost");
+  else if (section.has("queue_pair_cost"))
+    section.fail("queue_pair_cost", "expected most_queue_pairs beside it, of which plans choose, got none");
   p.adaptiveRouting = onOrOff(section, "adaptive_routing", false);
   if (p.adaptiveRouting)
     p.collisionUplinks = 0;
@@ -301,6 +308,7 @@ static void readTopology(YamlSection section, Cluster &c) {
   }
   if (section.has("hash_seed"))
     c.hashSeed = uint64_t(section.whole("hash_seed", 0, INT_MAX));
+  readFlowHash(section, c);
   section.finish();
 }
 
@@ -444,6 +452,9 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
   file.finish();
   // The noise that matters for the choice of a quantile is the network's, if there is one.
   c.defaultQuantile = c.hosts > 1 ? c.inter.profile.defaultQuantile : c.intra.profile.defaultQuantile;
+  if (c.flowHash.table) // has to fit what was built
+    if (Result<Topology> topology = Topology::build(c); !topology)
+      throw ReadError{topology.error()};
   c.hash = hashOf(c);
   return c;
 }

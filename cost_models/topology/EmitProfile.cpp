@@ -1,6 +1,8 @@
 //===- EmitProfile.cpp - a cluster as the runtime's emulated fabric reads it ------------------------------------===//
 #include "braid/cost_models/EmitProfile.h"
 #include "braid/cost_models/Aggregators.h"
+#include "braid/runtime/algorithms/Paths.h"
+#include <algorithm>
 #include <cstdio>
 
 namespace braid::cost {
@@ -54,10 +56,33 @@ static std::string quoted(const std::string &text) {
   return out + "\"";
 }
 
-Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement, bool aggregators) {
+/// The flows of a path, which must be between the ranks of the placement.
+static Result<algorithms::Paths> readPath(const std::string &path, const Cluster &cluster, size_t ranks) {
+  algorithms::Paths paths;
+  if (path.empty())
+    return paths;
+  if (std::string problem = algorithms::Paths::read(path, paths); !problem.empty())
+    return Error{"path, " + problem, ""};
+  if (!cluster.flowHash.chooses())
+    return Error{"path, expected a cluster file that says how its switches hash (topology.source_ports), got " +
+                     cluster.path,
+                 ""};
+  for (const auto &[ends, all] : paths.flows)
+    if (size_t(std::max(ends.first, ends.second)) >= ranks)
+      return Error{"path, expected ranks below " + std::to_string(ranks) + ", got a flow from " +
+                       std::to_string(ends.first) + " to " + std::to_string(ends.second),
+                   ""};
+  return paths;
+}
+
+Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement, bool aggregators,
+                                const std::string &path) {
   Result<Topology> topology = Topology::build(cluster);
   if (!topology)
     return topology.error();
+  Result<algorithms::Paths> paths = readPath(path, cluster, placement.deviceOf.size());
+  if (!paths)
+    return paths.error();
   auto integer = [](int i) { return std::to_string(i); };
   std::vector<int> hosts;
   for (int device : placement.deviceOf)
@@ -108,6 +133,11 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
       std::vector<Topology::Path> ways =
           between ? topology->ways(devices[source], devices[target])
                   : std::vector<Topology::Path>{wayBetween(*topology, vertex(source), vertex(target))};
+      if (auto flow = paths->flows.find({int(source), int(target)}); flow != paths->flows.end()) {
+        ways.clear();
+        for (const algorithms::Paths::Connection &one : flow->second)
+          ways.push_back(topology->path(devices[source], devices[target], uint64_t(one.port), one.rail));
+      }
       auto links = [&](const Topology::Path &way) { return list(way, integer); };
       out += (target + source == 0 ? "" : ", ") + (ways.size() == 1 ? links(ways[0]) : list(ways, links));
     }

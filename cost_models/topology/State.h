@@ -14,8 +14,10 @@ struct Topology::State {
 
   /// Where a NIC's ports are; the same on each plane.
   struct NicPlace {
-    int leaf;  ///< within a plane
-    int under; ///< the NIC's number under that leaf
+    int leaf;             ///< within a plane
+    int under;            ///< the NIC's number under that leaf
+    std::string name;     ///< "host3.nic0"
+    uint32_t address = 0; ///< that hashes read
   };
   std::vector<NicPlace> nics; ///< of all hosts
   struct DevicePlace {
@@ -60,6 +62,8 @@ struct Topology::State {
     int plane, spine, core;
   };
   Way way(int fromNic, int toNic, uint64_t flow) const;
+  /// The source port of a flow whose port nobody chose: one of those that there are, as a driver takes it.
+  int driversPort(int fromNic, int toNic, uint64_t flow) const;
   Path pathBy(const Way &way, int from, int to, int ownNic) const;
   /// Of a device with several NICs, the one that it uses towards another.
   int ownNic(int from, int to) const;

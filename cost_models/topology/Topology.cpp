@@ -52,12 +52,40 @@ Topology::State::Way Topology::State::way(int fromNic, int toNic, uint64_t flow)
     return {int((uint64_t(to.under) + flow) % planes), spines ? to.under % spines : 0,
             cores ? (to.leaf % leavesPerPod + to.under / spines) % cores : 0};
   }
-  uint64_t ends = draws::mix(draws::mix(cluster.hashSeed, uint64_t(fromNic) << 32 | uint64_t(toNic)), flow);
+  const FlowHash &hash = cluster.flowHash;
+  if (hash.chooses() && flow < uint64_t(hash.firstPort))
+    flow = uint64_t(driversPort(fromNic, toNic, flow));
   bool shared = cluster.routing == Routing::SharedHash;
+  if (hash.function == FlowHash::Table) {
+    const std::map<int, PortPath> &ports = hash.table->between(nics[fromNic].name, nics[toNic].name);
+    auto found = ports.find(int(flow));
+    PortPath path = found == ports.end() ? PortPath{-1, -1, -1} : found->second;
+    size_t stage = 0; // those that have several links
+    auto next = [&](int links) { return links > 1 ? std::max(0, path[stage++]) : 0; };
+    int plane = next(planes), spine = next(spines);
+    return {plane, spine, next(cores)};
+  }
+  if (hash.function == FlowHash::Crc32) {
+    auto pick = [&](uint32_t stage, int links) {
+      uint32_t seed = uint32_t(cluster.hashSeed) + (shared && stage ? 1 : stage);
+      return links > 1 ? hash.link(seed, nics[fromNic].address, to.address, int(flow), links) : 0;
+    };
+    return {pick(0, planes), pick(1, spines), pick(2, cores)};
+  }
+  uint64_t ends = draws::mix(draws::mix(cluster.hashSeed, uint64_t(fromNic) << 32 | uint64_t(toNic)), flow);
   auto pick = [&](uint64_t stage, int links) {
     return links > 1 ? int((shared && stage ? ends : draws::mix(ends, stage)) % unsigned(links)) : 0;
   };
   return {pick(0, planes), pick(1, spines), pick(2, cores)}; // the host deals over its ports by a hash of its own
+}
+
+int Topology::State::driversPort(int fromNic, int toNic, uint64_t flow) const {
+  const FlowHash &hash = cluster.flowHash;
+  uint64_t bits = draws::mix(draws::mix(cluster.hashSeed, uint64_t(fromNic) << 32 | uint64_t(toNic)), flow);
+  if (hash.function != FlowHash::Table)
+    return hash.firstPort + int(bits % uint64_t(hash.lastPort - hash.firstPort + 1));
+  const std::map<int, PortPath> &ports = hash.table->between(nics[fromNic].name, nics[toNic].name);
+  return ports.empty() ? hash.firstPort : std::next(ports.begin(), long(bits % ports.size()))->first;
 }
 
 Topology::Path Topology::State::pathBy(const Way &way, int from, int to, int own) const {
@@ -81,7 +109,7 @@ Topology::Path Topology::State::pathBy(const Way &way, int from, int to, int own
   return path;
 }
 
-Topology::Path Topology::path(int from, int to, uint64_t flow) const {
+Topology::Path Topology::path(int from, int to, uint64_t flow, int rail) const {
   const State &s = *state;
   Path path;
   if (from == to)
@@ -95,7 +123,8 @@ Topology::Path Topology::path(int from, int to, uint64_t flow) const {
     path.links[path.count++] = s.intraLink(to) + 1;
     return path;
   }
-  int own = s.ownNic(from, to); // where a device has several NICs, its peers are dealt over them
+  // Where a device has several NICs, its peers are dealt over them.
+  int own = rail >= 0 ? rail % std::min(s.devices[from].nics, s.devices[to].nics) : s.ownNic(from, to);
   return s.pathBy(s.way(s.devices[from].nic + own, s.devices[to].nic + own, flow), from, to, own);
 }
 
@@ -134,6 +163,50 @@ std::vector<Topology::Path> Topology::pathSet(int from, int to) const {
         if (std::find(all.begin(), all.end(), path) == all.end())
           all.push_back(path);
       }
+  return all;
+}
+
+std::vector<Topology::PortedPath> Topology::choices(int from, int to, int each) const {
+  const State &s = *state;
+  const FlowHash &hash = s.cluster.flowHash;
+  std::vector<PortedPath> all;
+  if (!hash.chooses() || from == to || s.devices[from].host == s.devices[to].host)
+    return all;
+  int rails = std::min(s.devices[from].nics, s.devices[to].nics);
+  int spines = std::max(1, s.spines), cores = std::max(1, s.cores);
+  for (int rail = 0; rail < rails; ++rail) {
+    int fromNic = s.devices[from].nic + rail, toNic = s.devices[to].nic + rail;
+    bool crosses = s.nics[fromNic].leaf != s.nics[toNic].leaf;
+    size_t first = all.size(), ways = size_t(s.cluster.planes) * size_t(crosses ? spines * cores : 1), full = 0;
+    /// Whether another port may show another way.
+    auto look = [&](int port) {
+      State::Way way = s.way(fromNic, toNic, uint64_t(port));
+      Path taken = s.pathBy(way, from, to, rail);
+      auto known =
+          std::find_if(all.begin() + long(first), all.end(), [&](const PortedPath &a) { return a.path == taken; });
+      if (known == all.end()) {
+        PortedPath found{taken, {}, rails > 1 ? rail : -1, 0};
+        found.way = ((rail * s.cluster.planes + way.plane) * spines + way.spine) * cores + way.core;
+        all.push_back(found);
+        known = std::prev(all.end());
+      }
+      if (int(known->ports.size()) < each) {
+        known->ports.push_back(port);
+        full += int(known->ports.size()) == each;
+      }
+      return full < ways;
+    };
+    if (hash.function == FlowHash::Table) {
+      for (const auto &[port, way] : hash.table->between(s.nics[fromNic].name, s.nics[toNic].name))
+        if (port >= hash.firstPort && port <= hash.lastPort && !look(port))
+          break;
+      continue;
+    }
+    constexpr int most = 4096; // a way of chance 1 / 64 is found
+    for (int port = hash.firstPort; port <= hash.lastPort && port - hash.firstPort < most && look(port);)
+      ++port;
+  }
+  std::sort(all.begin(), all.end(), [](const PortedPath &a, const PortedPath &b) { return a.way < b.way; });
   return all;
 }
 

@@ -65,6 +65,8 @@ public:
   /// Keys of the section in all layers, in the order of the files.
   std::vector<std::string> keys() const;
 
+  /// The file that a key stands in.
+  std::string fileOf(const char *key) const { return find(key).file; }
   /// Rejects every key that was not asked for.
   void finish() const;
   /// Notes an assumption that is not one of a single key.

@@ -7,11 +7,13 @@ set(BRAID_TOPOLOGY_SOURCES
   topology/DefaultProfiles.cpp
   topology/Drawing.cpp
   topology/EmitProfile.cpp
+  topology/FlowHash.cpp
   topology/Graph.cpp
   topology/Hosts.cpp
   topology/Machine.cpp
   topology/NcclXml.cpp
   topology/Placement.cpp
+  topology/ReadFlowHash.cpp
   topology/Topology.cpp
   topology/Units.cpp
   topology/YamlSection.cpp)

@@ -3,6 +3,7 @@
 #include "braid/dialect/BraidDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -235,12 +236,51 @@ void IotaGroupsAttr::expand(SmallVectorImpl<SmallVector<int64_t>> &groups) const
 // Plan
 //===------------------------------------------------------------------------------------------------------------===//
 
+/// "0-1:50003.1/50007": two ranks, then ports, each with a rail or without one.
+static bool isFlow(StringRef word, llvm::StringSet<> &known) {
+  auto [ends, ports] = word.split(':');
+  auto [from, to] = ends.split('-');
+  unsigned source, target, number;
+  if (from.getAsInteger(10, source) || to.getAsInteger(10, target) || source == target || !known.insert(ends).second)
+    return false;
+  SmallVector<StringRef> all;
+  ports.split(all, '.');
+  return llvm::all_of(all, [&](StringRef port) {
+    if (auto [rail, rest] = port.split('/'); port.contains('/')) {
+      if (rail.getAsInteger(10, number))
+        return false;
+      port = rest;
+    }
+    return !port.getAsInteger(10, number) && number > 0 && number < 1 << 16;
+  });
+}
+
+static bool isPath(StringRef path) {
+  unsigned number;
+  if (path.consume_front("x"))
+    return !path.getAsInteger(10, number) && number > 0 && number <= 64;
+  SmallVector<StringRef> words;
+  path.split(words, ';');
+  if (StringRef port = words.front(); port.consume_front("to")) {
+    if (words.size() == 1 || port.getAsInteger(10, number) || number == 0 || number >= 1 << 16)
+      return false;
+    words.erase(words.begin());
+  }
+  llvm::StringSet<> known;
+  return llvm::all_of(words, [&](StringRef word) { return isFlow(word, known); });
+}
+
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, EngineKind, StringRef algorithm, StringRef,
-                               int64_t channels, int64_t chunks, StringRef) {
+                               int64_t channels, int64_t chunks, StringRef path, StringRef) {
   if (algorithm.empty()) // C1
     return emitError() << "plan, expected the name of an algorithm, got an empty string";
   if (channels < 0 || chunks < 0) // C2
     return emitError() << "plan, expected channels and chunks that are not negative, got " << channels << " and "
                        << chunks;
+  if (!path.empty() && !isPath(path)) // C3
+    return emitError() << "plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 "
+                          "(flows between two "
+                          "ranks, each once, and their source ports), got '"
+                       << path << "'";
   return success();
 }

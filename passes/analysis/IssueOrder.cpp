@@ -103,7 +103,8 @@ struct Walker {
       if (auto number = op->getAttrOfType<IntegerAttr>(name))
         os << name << number.getInt() << ',';
     if (PlanAttr plan = op.getPlanAttr())
-      os << plan.getAlgorithm() << '/' << plan.getProtocol() << '/' << plan.getChunks();
+      os << plan.getAlgorithm() << '/' << plan.getProtocol() << '/' << plan.getChunks()
+         << (plan.getPath().empty() ? "" : "/") << plan.getPath();
     os << ';';
     all += text;
     texts[communicator] += text;

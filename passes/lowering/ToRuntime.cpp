@@ -127,6 +127,15 @@ Value Lowering::product(OpBuilder &builder, Location loc, Value buffer, int64_t 
   return dynamic ? arith::MulIOp::create(builder, loc, dynamic, result).getResult() : result;
 }
 
+/// An algorithm as the runtime reads it: the path is the last of what it takes.
+static std::string spelled(PlanAttr plan) {
+  if (!plan || plan.getPath().empty())
+    return plan ? plan.getAlgorithm().str() : "";
+  StringRef algorithm = plan.getAlgorithm();
+  bool takes = algorithm.consume_back(")");
+  return (algorithm + (takes ? " " : "(") + "path=" + plan.getPath() + ")").str();
+}
+
 LogicalResult Lowering::lower(LaunchOp launch) {
   OpBuilder builder(launch);
   Location loc = launch.getLoc();
@@ -135,8 +144,8 @@ LogicalResult Lowering::lower(LaunchOp launch) {
   if (failed(words))
     return failure();
   siteOf[launch] = sites.size();
-  sites.push_back({*words, launch.getPlanAttr() ? launch.getPlanAttr().getAlgorithm().str() : "",
-                   (stringifyCollectiveKind(kind) + " at " + locationText(loc)).str(), loc});
+  sites.push_back(
+      {*words, spelled(launch.getPlanAttr()), (stringifyCollectiveKind(kind) + " at " + locationText(loc)).str(), loc});
   Value handle = calls.call(builder, loc, "begin", operandsOf(builder, loc, sites.back()), true).getResult(0);
 
   OperandRange sent = launch.getSent(), received = launch.getInits();

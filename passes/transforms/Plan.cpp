@@ -62,7 +62,10 @@ struct Plan : impl::BraidPlanBase<Plan> {
         return; // a fresh one from before; a merged collective has none
       const cost::Bucket &members = chosen.schedule.blocks[block].buckets[bucket];
       cost::CollectiveSpec spec = cost::mergedSpec(planned.program.blocks[block], members);
-      writePlan(op, pricer.engine(), pricer.candidates(spec)[members.candidate], plan->cluster.hash);
+      const cost::Candidate &candidate = pricer.candidates(spec)[members.candidate];
+      writePlan(op, pricer.engine(), candidate, plan->cluster.hash);
+      if (std::string why = describePath(candidate); !why.empty())
+        remarkPassed(op->getLoc(), getArgumentName(), "path", why);
     });
     module->setAttr(BraidDialect::getCertificateAttrName(), makeCertificate(module, *plan));
   }

@@ -83,6 +83,8 @@ private:
         others += "; " + describe(candidates[index]) + " " + cost::toString(times[index]);
     remarkPassed(op->getLoc(), getArgumentName(), "algorithm",
                  describe(candidates[best]) + " " + cost::toString(times[best]) + others);
+    if (std::string why = describePath(candidates[best]); !why.empty())
+      remarkPassed(op->getLoc(), getArgumentName(), "path", why);
     return success();
   }
 };

@@ -14,6 +14,8 @@ void writePlan(CollectiveOpInterface op, cost::Engine engine, const cost::Candid
 
 /// "ring/LL128", or "ring" for an engine without protocols.
 std::string describe(const cost::Candidate &candidate);
+/// Why its flows have these connections and ports; empty: it has no path.
+std::string describePath(const cost::Candidate &candidate);
 
 } // namespace mlir::braid
 

@@ -4,6 +4,7 @@
 // key=value pairs in parentheses, separated by blanks (a comma would end a column of a table). Lists have dots between their elements.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/runtime/algorithms/PackedTrees.h"
+#include "braid/runtime/algorithms/Paths.h"
 #include <algorithm>
 #include <cstdlib>
 
@@ -82,8 +83,15 @@ const Algorithm *parse(const std::string &spelling, StepOptions &options, std::s
     words[spelling.substr(at, equals - at)] = equals < end ? spelling.substr(equals + 1, end - equals - 1) : "";
     at = end + 1;
   }
-  if (algorithm->needs == Needs::Topology)
-    options.packing = packingOf(spelling, words, problem);
+  if (auto path = words.find("path"); path != words.end()) {
+    auto read = std::make_shared<Paths>();
+    if (std::string wrong = Paths::read(path->second, *read); !wrong.empty())
+      problem = "path, " + wrong;
+    options.path = std::move(read);
+    words.erase(path);
+  }
+  if (problem.empty() && algorithm->needs == Needs::Topology)
+    options.packing = packingOf(spelling.substr(0, spelling.find(" path=")), words, problem);
   else
     for (auto &[key, value] : words)
       if (problem.empty())

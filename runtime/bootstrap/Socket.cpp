@@ -119,7 +119,19 @@ Outcome listenOn(const Address &address, Socket &listener, Address &bound) {
   return outcome;
 }
 
-Outcome connectTo(const Address &address, Deadline deadline, Socket &result) {
+/// Its own end at an address and a port, which connections of the same host to other places may have, too.
+static Outcome bindTo(const Socket &socket, const Address &from) {
+  AddressList list(nullptr, freeaddrinfo);
+  if (Outcome done = resolve(from, list); !done)
+    return done;
+  int one = 1;
+  if (setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) ||
+      bind(socket.fd(), list->ai_addr, list->ai_addrlen))
+    return systemOutcome("source port " + from.text());
+  return {};
+}
+
+Outcome connectTo(const Address &address, Deadline deadline, Socket &result, const Address *from) {
   AddressList list(nullptr, freeaddrinfo);
   if (Outcome done = resolve(address, list); !done)
     return done;
@@ -128,6 +140,8 @@ Outcome connectTo(const Address &address, Deadline deadline, Socket &result) {
     Socket socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket)
       return systemOutcome("connect to " + address.text());
+    if (Outcome bound = from ? bindTo(socket, *from) : Outcome(); !bound)
+      return bound;
     int error = connect(socket.fd(), entry->ai_addr, entry->ai_addrlen) ? errno : 0;
     if (error == EINPROGRESS) {
       if (!ready(socket.fd(), POLLOUT, deadline))
@@ -144,6 +158,8 @@ Outcome connectTo(const Address &address, Deadline deadline, Socket &result) {
       return {};
     }
     outcome = systemOutcome("connect to " + address.text(), error);
+    if (error == EADDRNOTAVAIL && from)
+      outcome.text += ": from " + from->text() + ", a connection that fades away for a minute, or that is still there";
   }
   return outcome;
 }

@@ -43,7 +43,8 @@ Outcome parseAddress(const std::string &text, Address &address);
 /// Listens on this host name or number only, never on all interfaces unless asked for by 0.0.0.0; port 0: any that is free.
 Outcome listenOn(const Address &address, Socket &listener, Address &bound);
 /// Tries each of the host's addresses once. A refusal is an answer at once, not at the deadline.
-Outcome connectTo(const Address &address, Deadline deadline, Socket &socket);
+/// `from`: the address and the port that it comes from; null: the system's choice.
+Outcome connectTo(const Address &address, Deadline deadline, Socket &socket, const Address *from = nullptr);
 Address localAddress(const Socket &socket);
 std::string peerAddress(const Socket &socket);
 

@@ -6,6 +6,7 @@
 #include "core/Farewell.h"
 #include "core/InProcessExchange.h"
 #include "core/Options.h"
+#include <cstdlib>
 #include <new>
 
 using namespace braid::runtime;
@@ -65,6 +66,8 @@ Outcome readSettings(const braid_comm_options &given, CommunicatorOptions &setti
   settings.seed = options.seed;
   settings.job = options.job;
   settings.clock = options.clock ? options.clock : "";
+  if (const char *paths = options.paths ? options.paths : std::getenv("BRAID_PATHS"))
+    settings.paths = paths;
   settings.deadline = options.deadline_s > 0 ? options.deadline_s : 60;
   if (all)
     *all = options;

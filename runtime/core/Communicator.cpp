@@ -32,6 +32,8 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
   made->settings = options;
   TransportContext context{*made->exchange, made->members, made->me,    key,          options.deadline,
                            options.profile, options.seed,  options.job, options.clock};
+  if (!family || options.paths == "off") // those of a subset would have the same ports again
+    context.paths = options.paths;
   Outcome connected = made->greet();
   if (connected)
     connected = makeTransport(options.transport, context, made->carrier);
@@ -58,6 +60,9 @@ Outcome Communicator::greet() {
                       (emulated ? ", seed " + std::to_string(settings.seed) + ", job " + std::to_string(settings.job) +
                                       ", clock '" + settings.clock + "'"
                                 : "");
+  if (!settings.paths.empty())
+    wants += ", paths " + (settings.paths.size() < 64 ? settings.paths : settings.paths.substr(0, 64) + "...") + " (" +
+             std::to_string(std::hash<std::string>()(settings.paths)) + ")";
   std::vector<std::string> all;
   std::string nonce = std::to_string(random()) + "." + std::to_string(random());
   Outcome met = exchange->allgather(key + "/hello", members, nonce + " " + wants, settings.deadline, all);
@@ -181,6 +186,8 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
     request.options.hosts.resize(size_t(request.ranks));
     request.options.hosts = algorithms::levels(std::move(request.options.hosts));
   }
+  if (std::string why = request.options.path ? carrier->whyNoPath() : ""; !why.empty())
+    return {BRAID_UNSUPPORTED, named(me) + ": " + request.title() + ": " + why};
   Plan plan;
   done = makePlan(request, *carrier, plan);
   int firstLane = 0;

@@ -31,6 +31,7 @@ struct CommunicatorOptions {
   double deadline = 60;
   uint64_t job = 0;  ///< emulated
   std::string clock; ///< emulated
+  std::string paths; ///< tcp
 };
 
 class Communicator {

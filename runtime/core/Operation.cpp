@@ -1,5 +1,6 @@
 //===- Operation.cpp - executes a plan ----------------------------------------------------------------------------===//
 #include "core/Operation.h"
+#include "braid/runtime/algorithms/Paths.h"
 #include "braid/runtime/draws/Draws.h"
 #include "core/Communicator.h"
 #include "reduce/Stream.h"
@@ -101,8 +102,32 @@ void Operation::start(Operation *before) {
   }
 }
 
+/// The connections that its path asks for carry its lanes, in turn; without a path all go over the one of each pair of ranks.
+void Operation::route() {
+  static const algorithms::Paths none;
+  const algorithms::Paths &path = request.options.path ? *request.options.path : none;
+  auto take = [&](int from, int to, size_t index, int on) {
+    std::vector<algorithms::Paths::Connection> all = path.between(from, to);
+    size_t which = index * all.size() / lane.size();
+    std::string why = all.empty() ? transport.route(from == request.me ? to : from, on, from == request.me, 0, -1)
+                                  : transport.route(from == request.me ? to : from, on, from == request.me,
+                                                    all[which].port, int(which));
+    if (!why.empty())
+      comm.fail(BRAID_INVALID, request.title() + ": " + why);
+  };
+  for (size_t i = 0; i < lane.size(); ++i) {
+    for (const Outbox &outbox : plan.lanes[i].outboxes)
+      take(request.me, outbox.peer, i, peerLane[size_t(outbox.peer)] + int(i));
+    for (int peer = 0; peer < int(peerLane.size()); ++peer)
+      if (peer != request.me)
+        take(peer, request.me, i, firstLane + int(i));
+  }
+}
+
 /// The operation is next on its lanes: counts from here.
 void Operation::launch() {
+  if (transport.hasPaths() && !request.pointToPoint())
+    route();
   Clock *clock = transport.clock();
   double launched = clock ? clock->launched() : 0;
   if (uint64_t steps = comm.stepsBegun(); inStep != steps) {

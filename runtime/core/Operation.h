@@ -60,6 +60,7 @@ private:
   };
 
   void launch();
+  void route();
   bool progressLane(size_t index);
   bool pump(size_t index, size_t outbox);
   bool clear(size_t index, const PlannedStep &step);

@@ -22,6 +22,7 @@ struct TransportContext {
   uint64_t seed = 0;        ///< emulated: of all draws
   uint64_t job = 0;         ///< emulated: whose draws apply; 0: BRAID_EMULATED_JOB
   std::string clock = {};   ///< emulated: "wall" or "virtual"; empty: BRAID_EMULATED_CLOCK
+  std::string paths = {};   ///< tcp: connections beside those that all share (Paths.h); empty: none
 
   int size() const { return int(members.size()); }
 };

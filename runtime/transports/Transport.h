@@ -79,6 +79,14 @@ public:
   /// peek does not show, and nothing that it has not accepted yet will be. False if that is not known yet.
   virtual bool left(int peer, int lane) { return false; }
 
+  /// Whether lanes can be routed; if not, everything between two ranks takes one way.
+  virtual bool hasPaths() const { return false; }
+  /// Why an operation that asks for a path can't have it; empty: it can, or there is no network here on which it would matter.
+  virtual std::string whyNoPath() const { return {}; }
+  /// What `lane` carries to `peer` (`sends`), or from it, goes over the connection of this source port, or over the index-th one if
+  /// that is 0; over the one that all share if the index is negative. Between messages only. Empty, or why not.
+  virtual std::string route(int peer, int lane, bool sends, int port, int index) { return {}; }
+
   virtual void progress() = 0;
   /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
   virtual void idle(unsigned spins) = 0;

@@ -10,6 +10,41 @@
 
 // -----
 
+// expected-error @+1 {{plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 (flows between two ranks, each once, and their source ports), got 'x65'}}
+#c3_connections = #braid.plan<engine = braid, algorithm = "ring", path = "x65">
+
+// -----
+
+// expected-error @+1 {{plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 (flows between two ranks, each once, and their source ports), got 'to4791'}}
+#c3_no_flow = #braid.plan<engine = braid, algorithm = "ring", path = "to4791">
+
+// -----
+
+// expected-error @+1 {{plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 (flows between two ranks, each once, and their source ports), got '0-1:65536'}}
+#c3_port = #braid.plan<engine = braid, algorithm = "ring", path = "0-1:65536">
+
+// -----
+
+// expected-error @+1 {{plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 (flows between two ranks, each once, and their source ports), got '0-0:5'}}
+#c3_itself = #braid.plan<engine = braid, algorithm = "ring", path = "0-0:5">
+
+// -----
+
+// expected-error @+1 {{plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 (flows between two ranks, each once, and their source ports), got '0-1:5;0-1:6'}}
+#c3_twice = #braid.plan<engine = braid, algorithm = "ring", path = "0-1:5;0-1:6">
+
+// -----
+
+// expected-error @+1 {{plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 (flows between two ranks, each once, and their source ports), got '0-1:'}}
+#c3_word = #braid.plan<engine = braid, algorithm = "ring", path = "0-1:">
+
+// -----
+
+// expected-error @+1 {{plan, expected a path like x4 (1 to 64 connections) or to4791;0-1:50003.50007;1-0:50001 (flows between two ranks, each once, and their source ports), got '0-1:a/5'}}
+#c3_rail = #braid.plan<engine = braid, algorithm = "ring", path = "0-1:a/5">
+
+// -----
+
 // expected-error @+2 {{expected ::mlir::braid::EngineKind to be one of: braid, nccl, mpi, xla}}
 // expected-error @+1 {{failed to parse Braid_PlanAttr parameter 'engine'}}
 #parse_engine = #braid.plan<engine = gloo, algorithm = "ring">

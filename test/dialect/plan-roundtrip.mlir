@@ -6,6 +6,8 @@
 // Equal plans are printed once, with a name; what the engine decides itself is left out.
 // CHECK-DAG: #[[RING:plan[0-9]*]] = #braid.plan<engine = nccl, algorithm = "ring", protocol = "Simple", channels = 16, chunks = 1, fingerprint = "5eed">
 // CHECK-DAG: #[[TREE:plan[0-9]*]] = #braid.plan<engine = xla, algorithm = "tree">
+// CHECK-DAG: #[[PATH:plan[0-9]*]] = #braid.plan<engine = braid, algorithm = "ring", channels = 2, path = "to4791;0-1:50003.50007;1-0:0/50001.1/50001", fingerprint = "5eed">
+// CHECK-DAG: #[[FOUR:plan[0-9]*]] = #braid.plan<engine = braid, algorithm = "ring", path = "x4">
 // CHECK-LABEL: func.func @plans
 func.func @plans(%a: tensor<4xf32>, %b: tensor<4xf32>) {
   // CHECK: braid.all_reduce sum %{{.*}} groups = #braid.groups<{{\[\[}}0, 1]]> {plan = #[[RING]]} : tensor<4xf32>
@@ -14,6 +16,10 @@ func.func @plans(%a: tensor<4xf32>, %b: tensor<4xf32>) {
   %1 = braid.permute %a pairs = [[0, 1]] {plan = #braid.plan<algorithm = "ring", engine = nccl, protocol = "Simple", chunks = 1, channels = 16, fingerprint = "5eed">} : tensor<4xf32>
   // CHECK: braid.all_reduce sum %{{.*}} {plan = #[[TREE]]} : tensor<4xf32>
   %2 = braid.all_reduce sum %b groups = #braid.groups<[[0, 1]]> {plan = #braid.plan<engine = xla, algorithm = "tree">} : tensor<4xf32>
+  // CHECK: braid.all_reduce sum %{{.*}} {plan = #[[PATH]]} : tensor<4xf32>
+  %3 = braid.all_reduce sum %b groups = #braid.groups<[[0, 1]]> {plan = #braid.plan<engine = braid, algorithm = "ring", channels = 2, path = "to4791;0-1:50003.50007;1-0:0/50001.1/50001", fingerprint = "5eed">} : tensor<4xf32>
+  // CHECK: braid.all_reduce sum %{{.*}} {plan = #[[FOUR]]} : tensor<4xf32>
+  %4 = braid.all_reduce sum %b groups = #braid.groups<[[0, 1]]> {plan = #braid.plan<engine = braid, algorithm = "ring", path = "x4">} : tensor<4xf32>
   return
 }
 

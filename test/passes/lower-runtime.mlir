@@ -224,3 +224,18 @@ func.func @functional(%a: tensor<4xf32>) -> tensor<4xf32> {
   %r = braid.broadcast %a root = 0 groups = #braid.groups<[]> : tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// A path is the last of what an algorithm takes: "ring(order=hosts path=x4)" and a zero.
+module attributes {mhlo.num_partitions = 2 : i32} {
+// CHECK-DAG: dense<[114, 105, 110, 103, 40, 111, 114, 100, 101, 114, 61, 104, 111, 115, 116, 115, 32, 112, 97, 116, 104, 61, 120, 52, 41, 0]>
+// CHECK-LABEL: func.func @path
+func.func @path(%a: memref<4xf32>) {
+  %t = braid.launch all_reduce outs(%a : memref<4xf32>)
+    {groups = #braid.groups<[[0, 1]]>, reduction = #braid<reduction sum>,
+     plan = #braid.plan<engine = braid, algorithm = "ring(order=hosts)", channels = 4, path = "x4">}
+  braid.finish %t outs(%a : memref<4xf32>)
+  return
+}
+}

@@ -53,7 +53,7 @@ TEST_CASE("the interface tells what each collective is", "[dialect]") {
     CHECK(ops[index].getIdSpace() == (index == 4 ? IdSpace::Partition : IdSpace::Flattened));
     CHECK(ops[index].getChannelId() == (index == 0 ? std::optional<int64_t>(7) : std::nullopt));
     CHECK_FALSE(ops[index].getPlanAttr());
-    ops[index].setPlanAttr(PlanAttr::get(&context(), EngineKind::Nccl, "ring", "LL", 2, 1, "5eed"));
+    ops[index].setPlanAttr(PlanAttr::get(&context(), EngineKind::Nccl, "ring", "LL", 2, 1, "", "5eed"));
     CHECK(ops[index].getPlanAttr().getAlgorithm() == "ring");
     CHECK(succeeded(verify(ops[index])));
     ops[index].setPlanAttr({});

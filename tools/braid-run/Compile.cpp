@@ -11,6 +11,7 @@
 #include "braid/dialect/Groups.h"
 #include "braid/passes/Passes.h"
 #include "braid/passes/PlaceholderDialects.h"
+#include "braid/runtime/algorithms/Paths.h"
 #include "braid/runtime/trace/AtomicFile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
@@ -93,6 +94,17 @@ int64_t elementBytesOf(RankedTensorType type) {
   return bytes.value_or(0);
 }
 
+/// The connections that its plans ask for together.
+static std::string pathsOf(ModuleOp module) {
+  ::braid::algorithms::Paths all, one;
+  module.walk([&](mlir::braid::CollectiveOpInterface op) {
+    if (mlir::braid::PlanAttr plan = op.getPlanAttr(); plan && !plan.getPath().empty())
+      if (::braid::algorithms::Paths::read(plan.getPath().str(), one).empty())
+        all.add(one);
+  });
+  return all.empty() ? "" : all.spelling();
+}
+
 std::unique_ptr<Program> compile(const CompileOptions &options) {
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -115,6 +127,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
     return nullptr;
   }
   program->ranks = mlir::braid::rankCountOf(module, &program->exactly);
+  program->paths = pathsOf(module);
   if (failed(prepareEntry(entry, *program)))
     return nullptr;
 

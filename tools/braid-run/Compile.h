@@ -23,6 +23,7 @@ public:
   std::vector<Port> arguments, results;
   int64_t ranks = 0;   ///< that the module's collectives name; 1: it has none
   bool exactly = true; ///< else more ranks may take part: only pairs of permutes name them
+  std::string paths;   ///< of the plans in the module's text: the connections that they ask for together
   std::string marks;   ///< the table of marks as JSON; empty: compiled without
 
   /// Arguments, results and ranks as text, which a compiled object carries with it, and back. False: not such a text.

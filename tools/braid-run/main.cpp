@@ -312,6 +312,10 @@ static int runMain(int argc, char **argv) {
   commOptions.seed = seed;
   commOptions.deadline_s = deadline;
   commOptions.clock = clockKind == ClockKind::None ? nullptr : clockKind == ClockKind::Wall ? "wall" : "virtual";
+  // Ranks that share a host and its address have no use for source ports.
+  std::string paths = program->paths.empty() || count == 0 ? program->paths : "off";
+  if (!paths.empty() && !getenv("BRAID_PATHS"))
+    commOptions.paths = paths.c_str();
   std::function<int(braid_comm *)> run = [&](braid_comm *comm) {
     int32_t rank = 0, ranks = 1;
     if (runtime.rank(comm, &rank, &ranks) != BRAID_OK)

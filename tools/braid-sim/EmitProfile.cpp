@@ -18,6 +18,8 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
                                     llvm::cl::cat(category));
   llvm::cl::opt<bool> inNetwork("in-network", llvm::cl::cat(category),
                                 llvm::cl::desc("one more rank for each switch that reduces, after the others"));
+  llvm::cl::opt<std::string> path("path", llvm::cl::cat(category),
+                                  llvm::cl::desc("flows have the source ports of a plan's path: 0-1:50003;1-0:50001"));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "a cluster as the runtime's emulated fabric reads it (JSON)\n");
   auto fail = [](const std::string &text) {
@@ -33,7 +35,7 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
   cost::Result<cost::Placement> placement = cost::readPlacement(placementText, ranks, *cluster);
   if (!placement)
     return fail(placement.error().text());
-  cost::Result<std::string> text = cost::emitProfile(*cluster, *placement, inNetwork);
+  cost::Result<std::string> text = cost::emitProfile(*cluster, *placement, inNetwork, path);
   if (!text)
     return fail(text.error().text());
   if (output == "-") {

@@ -132,8 +132,10 @@ void printCsv(const PriceReports &reports, llvm::raw_ostream &os) {
 }
 
 static llvm::json::Object toJson(const cost::Candidate &candidate) {
-  return llvm::json::Object{
-      {"algorithm", candidate.algorithm}, {"protocol", candidate.protocol}, {"price_s", candidate.time.value}};
+  return llvm::json::Object{{"algorithm", candidate.algorithm},
+                            {"protocol", candidate.protocol},
+                            {"path", candidate.path},
+                            {"price_s", candidate.time.value}};
 }
 
 static llvm::json::Object toJson(const cost::PriceTerm &term) {
@@ -147,13 +149,11 @@ static llvm::json::Object toJson(const cost::PriceTerm &term) {
 static llvm::json::Object toJson(const PriceReport &report) {
   llvm::json::Array sizes, missing, withheld;
   for (const PriceRow &row : report.rows) {
-    llvm::json::Object size{{"bytes", row.bytes.value},
-                            {"algorithm", row.choice->algorithm},
-                            {"protocol", row.choice->protocol},
-                            {"channels", row.choice->channels},
-                            {"price_s", row.choice->time.value},
-                            {"why", toJson(row.choice->why)},
-                            {"busbw_GBps", busBandwidth(report, row.bytes, row.choice->time)}};
+    llvm::json::Object size{
+        {"bytes", row.bytes.value},         {"algorithm", row.choice->algorithm},
+        {"protocol", row.choice->protocol}, {"channels", row.choice->channels},
+        {"path", row.choice->path},         {"price_s", row.choice->time.value},
+        {"why", toJson(row.choice->why)},   {"busbw_GBps", busBandwidth(report, row.bytes, row.choice->time)}};
     for (size_t i = 0; i < report.quantiles.size(); ++i) {
       std::string name = quantileName(report.quantiles[i]);
       size[name + "_s"] = row.quantiles[i].first.value;

@@ -211,7 +211,7 @@ private:
         cast<CollectiveOpInterface>(create(loc, first->getName(), operands, types, attrs, first->getNumRegions()));
     if (plans)
       op.setPlanAttr(PlanAttr::get(builder.getContext(), EngineKind::Braid, candidate.algorithm, candidate.protocol,
-                                   candidate.channels, candidate.chunks, planFingerprint(op, hash)));
+                                   candidate.channels, candidate.chunks, candidate.path, planFingerprint(op, hash)));
     if (apart)
       started[bucketNumber] = {StartOp::wrap(builder, op), types};
     else

@@ -12,6 +12,7 @@ int runValidate(int argc, char **argv);
 int runDraw(int argc, char **argv);
 int runPaths(int argc, char **argv);
 int runLoads(int argc, char **argv);
+int runProbePaths(int argc, char **argv);
 int runDiscover(int argc, char **argv);
 int runConvert(int argc, char **argv);
 

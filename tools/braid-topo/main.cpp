@@ -35,11 +35,13 @@ cost::Result<cost::Topology> braid::topo::load(const std::string &path) {
 int main(int argc, char **argv) {
   braid::command::Tool tool("braid-topo");
   llvm::InitLLVM init(argc, argv);
-  return tool.run({{"validate", runValidate, "check a cluster file; sizes, bisection, what rests on assumptions"},
-                   {"draw", runDraw, "a cluster as SVG or as Graphviz text"},
-                   {"paths", runPaths, "the paths that flows between two devices may take"},
-                   {"loads", runLoads, "what the flows of one step put on each link"},
-                   {"discover", runDiscover, "this machine as a cluster file"},
-                   {"convert", runConvert, "a topology of NCCL (XML) or hwloc (XML) as a cluster file"}},
-                  argc, argv);
+  return tool.run(
+      {{"validate", runValidate, "check a cluster file; sizes, bisection, what rests on assumptions"},
+       {"draw", runDraw, "a cluster as SVG or as Graphviz text"},
+       {"paths", runPaths, "the paths that flows between two devices may take"},
+       {"loads", runLoads, "what the flows of one step put on each link"},
+       {"probe-paths", runProbePaths, "which source ports take which of this host's equal routes, as a table"},
+       {"discover", runDiscover, "this machine as a cluster file"},
+       {"convert", runConvert, "a topology of NCCL (XML) or hwloc (XML) as a cluster file"}},
+      argc, argv);
 }

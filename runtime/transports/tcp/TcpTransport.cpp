@@ -6,6 +6,7 @@
 #include "core/Transports.h"
 #include "transports/tcp/Connection.h"
 #include "transports/tcp/Mesh.h"
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <poll.h>
@@ -25,9 +26,21 @@ constexpr double farewell = 1;     // seconds for bytes on their way when a tran
 
 class TcpTransport : public Transport {
 public:
-  TcpTransport(std::vector<int> ranks, int me, std::vector<Socket> sockets) : members(std::move(ranks)), me(me) {
+  TcpTransport(std::vector<int> ranks, int me, std::vector<Socket> sockets, algorithms::Paths given,
+               tcp::PathSockets own, std::string whyNone)
+      : members(std::move(ranks)), me(me), paths(std::move(given)), noPath(std::move(whyNone)) {
     for (Socket &socket : sockets)
       peers.push_back(socket ? std::make_unique<Connection>(std::move(socket), pool, count) : nullptr);
+    take(own.to, out);
+    take(own.from, in);
+    // Those that all share come first: what is said there explains the end of the others.
+    for (size_t peer = 0; peer != peers.size(); ++peer)
+      if (peers[peer])
+        every.push_back({peers[peer].get(), int(peer)});
+    for (std::vector<Ways> *ways : {&out, &in})
+      for (size_t peer = 0; peer != ways->size(); ++peer)
+        for (auto &connection : (*ways)[peer].connections)
+          every.push_back({connection.get(), int(peer)});
   }
   ~TcpTransport() override { leave(); }
 
@@ -36,15 +49,19 @@ public:
   void release(void *memory) override { std::free(memory); }
 
   bool offer(int peer, int lane, const void *data, size_t bytes, uint16_t note) override {
-    return !first && peers[peer]->offer(lane, data, bytes, note);
+    return !first && way(out, peer, lane).offer(lane, data, bytes, note);
   }
-  uint64_t accepted(int peer, int lane) override { return peers[peer]->accepted(lane); }
-  bool peek(int peer, int lane, Message &message) override { return peers[peer]->peek(lane, message); }
-  void accept(int peer, int lane) override { peers[peer]->accept(lane); }
+  uint64_t accepted(int peer, int lane) override { return way(out, peer, lane).accepted(lane); }
+  bool peek(int peer, int lane, Message &message) override { return way(in, peer, lane).peek(lane, message); }
+  void accept(int peer, int lane) override { way(in, peer, lane).accept(lane); }
   bool left(int peer, int lane) override {
     Message message;
-    return peers[peer]->state() == Connection::Left && !peek(peer, lane, message);
+    return peers[peer]->state() == Connection::Left && way(in, peer, lane).state() != Connection::Open &&
+           !peek(peer, lane, message);
   }
+  bool hasPaths() const override { return !out.empty(); }
+  std::string whyNoPath() const override { return noPath; }
+  std::string route(int peer, int lane, bool sends, int port, int index) override;
 
   void leave() override;
   void giveUp(const std::string &why) override {
@@ -63,11 +80,37 @@ private:
   void judge();
   std::string named(int peer) const { return "rank " + std::to_string(members[size_t(peer)]); }
 
+  /// Connections of paths to one peer, or from it.
+  struct Ways {
+    std::vector<std::unique_ptr<Connection>> connections;
+    std::vector<int> ofLane; ///< which of them; -1, or none: the one that all share
+  };
+  void take(std::vector<std::vector<Socket>> &all, std::vector<Ways> &ways) {
+    for (std::vector<Socket> &ofPeer : all) {
+      ways.emplace_back();
+      for (Socket &socket : ofPeer)
+        ways.back().connections.push_back(std::make_unique<Connection>(std::move(socket), pool, count));
+    }
+  }
+  Connection &way(std::vector<Ways> &ways, int peer, int lane) {
+    if (ways.empty() || size_t(lane) >= ways[size_t(peer)].ofLane.size() || ways[size_t(peer)].ofLane[size_t(lane)] < 0)
+      return *peers[size_t(peer)];
+    return *ways[size_t(peer)].connections[size_t(ways[size_t(peer)].ofLane[size_t(lane)])];
+  }
+
   std::vector<int> members;
   int me;
+  algorithms::Paths paths;
+  std::string noPath; ///< why operations can have none
   TransportCounters count;
   tcp::BufferPool pool;
   std::vector<std::unique_ptr<Connection>> peers; // null: this rank
+  std::vector<Ways> out, in;                      // by peer; none without paths
+  struct Owned {
+    Connection *connection;
+    int peer;
+  };
+  std::vector<Owned> every;
   Fault first;
   unsigned rounds = 0;
   bool gone = false;
@@ -77,11 +120,8 @@ private:
 /// that its own connection, which ends too, would be taken for the cause.
 void TcpTransport::judge() {
   int lost = -1;
-  for (size_t peer = 0; peer != peers.size(); ++peer) {
-    if (!peers[peer])
-      continue;
-    Connection &one = *peers[peer];
-    int number = static_cast<int>(peer);
+  for (auto [connection, number] : every) {
+    Connection &one = *connection;
     if (one.state() == Connection::Broken)
       return (void)(first = {Fault::System, number, one.reason()});
     if (one.state() == Connection::Lost && lost < 0)
@@ -97,7 +137,9 @@ void TcpTransport::judge() {
   }
   if (lost < 0)
     return;
-  first = {Fault::PeerDied, lost, peers[size_t(lost)]->reason()};
+  for (auto [connection, number] : every)
+    if (number == lost && connection->state() == Connection::Lost && !first)
+      first = {Fault::PeerDied, lost, connection->reason()};
   for (auto &peer : peers)
     if (peer)
       peer->abort(first.what, lost);
@@ -106,11 +148,10 @@ void TcpTransport::judge() {
 void TcpTransport::progress(bool all) {
   bool ended = false;
   auto look = [&](bool read) {
-    for (auto &peer : peers)
-      if (peer) {
-        peer->progress(read);
-        ended = ended || (peer->state() != Connection::Open && peer->state() != Connection::Left);
-      }
+    for (auto [peer, number] : every) {
+      peer->progress(read);
+      ended = ended || (peer->state() != Connection::Open && peer->state() != Connection::Left);
+    }
   };
   look(all);
   if (!ended || first)
@@ -131,12 +172,27 @@ void TcpTransport::idle(unsigned spins) {
     return;
   }
   std::vector<pollfd> entries;
-  for (size_t peer = 0; peer != peers.size(); ++peer)
-    if (peers[peer] && peers[peer]->state() == Connection::Open)
-      entries.push_back({peers[peer]->fd(), static_cast<short>(POLLIN | (peers[peer]->sending() ? POLLOUT : 0)), 0});
+  for (auto [peer, number] : every)
+    if (peer->state() == Connection::Open)
+      entries.push_back({peer->fd(), static_cast<short>(POLLIN | (peer->sending() ? POLLOUT : 0)), 0});
   ++count.systemCalls;
   if (poll(entries.data(), entries.size(), longestSleep) > 0)
     progress(true);
+}
+
+std::string TcpTransport::route(int peer, int lane, bool sends, int port, int index) {
+  Ways &ways = (sends ? out : in)[size_t(peer)];
+  std::vector<algorithms::Paths::Connection> all = sends ? paths.between(me, peer) : paths.between(peer, me);
+  int found = port > 0 ? -1 : std::min(index, int(all.size()) - 1);
+  for (size_t i = 0; i < all.size() && port > 0; ++i)
+    found = all[i].port == port ? int(i) : found;
+  if (found < 0 && index >= 0)
+    return "path, expected a port that was opened (BRAID_PATHS) " + std::string(sends ? "to " : "from ") + named(peer) +
+           ", got " + std::to_string(port);
+  if (size_t(lane) >= ways.ofLane.size())
+    ways.ofLane.resize(size_t(lane) + 1, -1);
+  ways.ofLane[size_t(lane)] = found;
+  return {};
 }
 
 void TcpTransport::abort(const std::string &why) {
@@ -156,23 +212,21 @@ void TcpTransport::leave() {
   std::string reason = first.what;
   if (first.kind == Fault::System)
     reason = named(me) + " gave up: " + reason;
-  for (auto &peer : peers)
-    if (peer && first)
+  for (auto [peer, number] : every)
+    if (first)
       peer->abort(reason, first.kind == Fault::PeerDied ? first.peer : -1);
-    else if (peer)
+    else
       peer->bye();
   bool left = true, shut = false;
   while (left && !deadline.passed()) {
     left = false;
-    for (auto &peer : peers)
-      if (peer) {
-        peer->progress(true);
-        left = left || peer->sending() || (shut && !peer->drained());
-      }
+    for (auto [peer, number] : every) {
+      peer->progress(true);
+      left = left || peer->sending() || (shut && !peer->drained());
+    }
     if (!left && !shut) {
-      for (auto &peer : peers)
-        if (peer)
-          peer->finishSending();
+      for (auto [peer, number] : every)
+        peer->finishSending();
       shut = left = true;
       continue;
     }
@@ -187,7 +241,21 @@ Outcome makeTcpTransport(const TransportContext &context, std::unique_ptr<Transp
   std::vector<Socket> sockets;
   if (Outcome done = tcp::connectMesh(context, sockets); !done)
     return done;
-  transport = std::make_unique<TcpTransport>(context.members, context.me, std::move(sockets));
+  algorithms::Paths paths;
+  tcp::PathSockets own;
+  std::string none;
+  if (context.paths.empty())
+    none = "path: expected its connections to be opened, which those of all ranks have where BRAID_PATHS (or the "
+           "option paths) says "
+           "the path of the plan, got none; BRAID_PATHS=off does without";
+  if (!context.paths.empty() && context.paths != "off") {
+    if (std::string wrong = algorithms::Paths::read(context.paths, paths); !wrong.empty())
+      return {BRAID_INVALID, "paths: " + wrong};
+    if (Outcome done = tcp::connectPaths(context, paths, own); !done)
+      return done;
+  }
+  transport = std::make_unique<TcpTransport>(context.members, context.me, std::move(sockets), std::move(paths),
+                                             std::move(own), std::move(none));
   return {};
 }
 

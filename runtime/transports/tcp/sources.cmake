@@ -2,4 +2,5 @@
 set(BRAID_RT_TCP_SOURCES
   transports/tcp/Connection.cpp
   transports/tcp/Mesh.cpp
+  transports/tcp/PathMesh.cpp
   transports/tcp/TcpTransport.cpp)

@@ -9,6 +9,7 @@
 
 #include "braid/cost_models/Calibration.h"
 #include "braid/cost_models/Fabric.h"
+#include "braid/cost_models/FlowHash.h"
 #include "braid/cost_models/Result.h"
 #include "braid/cost_models/Units.h"
 #include <map>
@@ -107,6 +108,7 @@ struct Cluster {
       1; ///< separate fabrics; each NIC has a port of 1 / planes of its bandwidth on each (dual ToR, dual plane)
   Routing routing = Routing::Static;
   uint64_t hashSeed = 0;
+  FlowHash flowHash; ///< where routing hashes
   /// Whether two hosts are under the same leaf switch (rail_optimized: set of rail switches).
   bool sameLeaf(int hostA, int hostB) const {
     return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf;

@@ -28,6 +28,8 @@ struct FabricProfile {
   /// Queue pairs with distinct source ports per connection (more entropy, fewer collisions): queue_pairs of a cluster
   /// file, 1 where distinct_source_ports is off. With adaptive_routing no flow is bound to an uplink: collisionUplinks 0.
   int collisionFlowsPerNic = 1;
+  int mostFlowsPerNic = 0;      ///< queue pairs that a plan may ask for instead (most_queue_pairs); 0: none but those
+  Seconds flowCost{};           ///< of each more of them and each message (queue_pair_cost)
   bool adaptiveRouting = false; ///< packets take all equal ways, whatever flow they are of
 
   // operation, and flow

@@ -82,6 +82,9 @@ struct Candidate {
   int flows = 0;  ///< flows of line rate that are hashed over leaf switches' uplinks at once; 0: none crosses them
   int flowsPerLeaf = 0;  ///< the most of them that leave one leaf; 0: as many as it has uplinks
   int streamsPerNic = 1; ///< connections that such a flow is split over (channels x neighbours): more entropy
+  /// Connections and source ports of its flows, as plans spell them (Paths.h); empty: as they come.
+  std::string path;
+  int connections = 0; ///< that a path without ports asks for: flows are hashed so many ways; 0: as the profile says
   PriceTerm why;
 };
 

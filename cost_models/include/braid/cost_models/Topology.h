@@ -77,7 +77,18 @@ public:
 
   /// In constant time, from the numbers; devices as in Placement. `flow` stands for the source port: flows between the
   /// same devices are dealt over planes, and over links up where routing hashes.
-  Path path(int fromDevice, int toDevice, uint64_t flow = 0) const;
+  /// From the first source port that plans may choose from on (Cluster::flowHash), `flow` is that port; below, a driver's choice
+  /// among them. `rail`: which of a device's NICs, on both ends; -1: that which its peers are dealt to.
+  Path path(int fromDevice, int toDevice, uint64_t flow = 0, int rail = -1) const;
+  /// A way that flows between two devices take from some source ports: the first ports that do.
+  struct PortedPath {
+    Path path;
+    std::vector<int> ports;
+    int rail = -1; ///< as in path()
+    int way = 0;   ///< number of the way; flows of one way meet at the same switches
+  };
+  /// All of them that source ports reach, by way, where plans choose ports; else none. With up to `each` ports.
+  std::vector<PortedPath> choices(int fromDevice, int toDevice, int each = 1) const;
   /// The paths over which the NICs deal a message between two devices, in equal parts; several where routing hashes or there
   /// are planes: that of each queue pair with a source port of its own, or with adaptive routing all that flows may take.
   std::vector<Path> ways(int fromDevice, int toDevice) const;

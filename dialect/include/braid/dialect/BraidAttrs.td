@@ -111,7 +111,10 @@ def Braid_PlanAttr : Braid_Attr<"Plan", "plan"> {
   let summary = "how a collective will be run";
   let description = [{
     What a planner decided for one collective: the engine, and the algorithm, protocol, number of channels and number of
-    chunks that the engine is asked to use (0 and the empty string: the engine's own choice). The `fingerprint` names
+    chunks that the engine is asked to use (0 and the empty string: the engine's own choice). The `path` says which
+    connections carry what a rank sends to another: `x4`, four of them between any two ranks; or, where the planner knows
+    how switches hash, the source ports of each flow, `to4791;0-1:50003.50007` (from rank 0 to rank 1, one port for each
+    connection, `RAIL/PORT` where devices have several NICs; `to`: the destination port). The `fingerprint` names
     what the decision was made for: a hash of the bytes, the element type, the groups and the cluster. A plan whose
     fingerprint no longer fits its collective is stale; a lowering refuses it, other passes remark on it, none uses it.
 
@@ -122,7 +125,9 @@ def Braid_PlanAttr : Braid_Attr<"Plan", "plan"> {
 
     Constraints:
     - (C1) the algorithm is named;
-    - (C2) channels and chunks are not negative.
+    - (C2) channels and chunks are not negative;
+    - (C3) the path is empty, or `x` and a number from 1 to 64, or flows between two ranks, each once, with ports from 1
+      to 65535.
   }];
   let parameters = (ins
     EnumParameter<Braid_EngineKind>:$engine,
@@ -130,6 +135,7 @@ def Braid_PlanAttr : Braid_Attr<"Plan", "plan"> {
     StringRefParameter<"the engine's name for it", [{""}]>:$protocol,
     DefaultValuedParameter<"int64_t", "0">:$channels,
     DefaultValuedParameter<"int64_t", "0">:$chunks,
+    StringRefParameter<"connections and source ports of its flows", [{""}]>:$path,
     StringRefParameter<"hash of what the plan was made for", [{""}]>:$fingerprint
   );
   let assemblyFormat = "`<` struct(params) `>`";

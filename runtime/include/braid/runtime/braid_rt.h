@@ -99,6 +99,9 @@ typedef struct braid_comm_options {
   uint64_t job;           /* emulated: the job whose draws apply; 0: BRAID_EMULATED_JOB, else job 0 */
   const char *clock;      /* emulated: "wall" or "virtual"; NULL: BRAID_EMULATED_CLOCK, else wall. An option that is
                              "emulated" is an error with another transport */
+  const char *paths; /* tcp: connections that operations with a path use: the path of a plan, or those of several as one
+                             ("to47000;0-1:50003.50007", "x4"; Paths.h); "off": operations do without, over ports of the
+                             system's choice; NULL: BRAID_PATHS, else none. The same on all ranks */
 } braid_comm_options;
 
 /* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:

@@ -145,6 +145,7 @@ struct StepOptions {
   std::shared_ptr<const struct PackedPlan> packed; ///< of packed trees, see PackedTrees.h
   std::shared_ptr<const class Packing> packing;    ///< likewise: what the plan is made from, where there is none yet
   bool ragged = false;                             ///< all_to_all: blocks differ in size
+  std::shared_ptr<const struct Paths> path; ///< which connections carry the messages, see Paths.h; no algorithm asks
 };
 
 /// What an algorithm can't do without, and only the cluster can grant.
@@ -188,6 +189,7 @@ const Algorithm *find(const std::string &name);
 ///   ring(order=hosts), ring(order=0.2.1.3)     StepOptions::byHosts, order; of those that are `ordered`
 ///   parameter_server(servers=2)                servers
 ///   packed_trees(ranks=4 links=...)            packing, see PackedTrees.h
+///   any of them with path=x4, path=0-1:50003   path, see Paths.h; the last of its arguments
 /// Null: there is none of this name, or `problem` says what is wrong with the rest.
 const Algorithm *parse(const std::string &spelling, StepOptions &options, std::string &problem);
 /// Adds one that is not Braid's own, at most 32, and removes the last one that was added, if it has this name. Not while
