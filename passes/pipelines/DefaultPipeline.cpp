@@ -10,6 +10,7 @@ void buildDefaultPipeline(OpPassManager &manager, const DefaultPipelineOptions &
 
   // Fewer collectives before counting what they cost. Nothing may be planned before this: it changes operands.
   manager.addPass(createBraidSimplify());
+  manager.addPass(createBraidScatterReductions());
 
   // One decision: buckets, start times, algorithms. Nothing may touch collectives between this and the export, or
   // fingerprints and the order in the certificate no longer fit.

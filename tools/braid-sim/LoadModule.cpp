@@ -137,7 +137,8 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
     return failure();
   registerBraidPasses();
   PassManager manager(&context);
-  if (failed(parsePassPipeline("braid-import,braid-simplify", manager)) || failed(manager.run(*planned.module)))
+  if (failed(parsePassPipeline("braid-import,braid-simplify,braid-scatter-reductions", manager)) ||
+      failed(manager.run(*planned.module)))
     return failure();
   FailureOr<ModulePlan> plan = planModule(*planned.module, options.request());
   if (failed(plan))

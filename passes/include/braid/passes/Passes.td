@@ -36,6 +36,23 @@ def BraidSimplify : Pass<"braid-simplify", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }
 
+def BraidScatterReductions : Pass<"braid-scatter-reductions", "::mlir::ModuleOp"> {
+  let summary = "Make a reduce_scatter of an all_reduce of which each rank reads its own block";
+  let description = [{
+    An all_reduce whose result is read by `dynamic_slice` alone, each rank taking one of as many equal blocks along one
+    dimension as its group has ranks, and each another one, becomes a reduce_scatter, which sends half the bytes. XLA's
+    partitioner writes such pairs for sharded results, and JAX programs do that slice by `axis_index`.
+
+    Which block a rank takes is computed for every rank, from `partition_id`, `replica_id`, constants, tables of constants
+    and integer arithmetic. Where blocks are dealt in another order than that of the groups, the groups are written in that
+    order: for an all_reduce it means nothing. Reshapes between the two go in front.
+
+    What is not proven stays an all_reduce, with a remark: another reader, blocks that are not equal or not one for each
+    rank, an offset that depends on data, groups that differ in size, dynamic sizes, a plan, something in flight.
+  }];
+  let dependentDialects = ["::mlir::braid::BraidDialect"];
+}
+
 def BraidSplitCollectives : Pass<"braid-split-collectives", "::mlir::ModuleOp"> {
   let summary = "Cut large collectives into several of their slices";
   let description = [{
