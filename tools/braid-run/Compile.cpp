@@ -78,6 +78,15 @@ std::string marksOf(ModuleOp module) {
   return llvm::formatv("{0}", llvm::json::Value(std::move(top))).str();
 }
 
+/// What says of itself that its place is unknown (programs printed with locations, bytecode) is in this file, so that errors name it.
+void nameFile(ModuleOp module, StringRef file) {
+  Location somewhere = FileLineColLoc::get(module.getContext(), file, 0, 0);
+  module->walk([&](Operation *op) {
+    if (isa<UnknownLoc>(op->getLoc()))
+      op->setLoc(somewhere);
+  });
+}
+
 /// A text that the compiled object exports.
 void addText(ModuleOp module, StringRef symbol, std::string text) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
@@ -121,6 +130,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
   if (!program->module)
     return nullptr;
   ModuleOp module = *program->module;
+  nameFile(module, options.file);
   auto entry = module.lookupSymbol<func::FuncOp>(options.entry);
   if (!entry) {
     module.emitError() << "entry, expected a func.func @" << options.entry << ", got none";

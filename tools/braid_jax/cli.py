@@ -151,7 +151,7 @@ def _compare(o):
             raise BraidJaxError(f"{o.plan}: expected the JSON of `braid-sim compare`: {error}") from None
     from .comparing import compare
     report = compare(original, changed, seed=o.seed, rtol=o.rtol, expect_bitwise=o.expect_bitwise, plan=plan,
-                     names=(o.original, o.changed), devices=devices)
+                     names=(o.original, o.changed), devices=devices, say=lambda text: print(text, file=sys.stderr, flush=True))
     print(report)
     return report.status
 

@@ -7,6 +7,9 @@ from . import groups as notation
 
 KINDS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute", "collective_broadcast")
 
+# The algorithm in a plan of an all_reduce that goes out as two collectives, padded so that each rank has a share of whole elements.
+COMPOSITION = "reduce_scatter+all_gather"
+
 # Kinds in which a device's place inside its group decides what it gets; in an all_reduce it does not.
 _PLACE_MATTERS = {"all_gather", "reduce_scatter", "all_to_all", "collective_broadcast"}
 

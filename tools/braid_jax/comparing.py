@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 import json
 import math
+import time
 
 import numpy as np
 
@@ -117,29 +118,51 @@ _PLAN_KIND = {"permute": "collective_permute", "broadcast": "collective_broadcas
 def check_plan(report, plan, text, what):
     """The collectives of a plan (the JSON of `braid-sim compare`, or its "plan" list) against those that a text has."""
     entries = plan["plan"] if isinstance(plan, dict) else plan
-    wanted = Counter()
+    wanted, composed = Counter(), []
     for entry in entries:
         kind = _PLAN_KIND.get(entry["kind"], entry["kind"])
-        wanted[kind, int(entry["bytes"]), 0 if kind == "collective_permute" else int(entry["group_size"])] += 1
+        size = int(entry["bytes"]), 0 if kind == "collective_permute" else int(entry["group_size"])
+        if entry.get("algorithm") == collectives.COMPOSITION:
+            composed.append(size)
+        else:
+            wanted[kind, *size] += 1
     found = Counter((c.kind, c.operand_bytes, c.group_size) for c in program.collective_ops(text, what))
+    for size, ranks in composed:  # the element type, which the padding depends on, is the text's
+        halves = next(((("reduce_scatter", b, ranks), ("all_gather", b // ranks, ranks)) for kind, b, group in sorted(found)
+                       if kind == "reduce_scatter" and group == ranks and b % ranks == 0 and size <= b < size + 16 * ranks),
+                      ((collectives.COMPOSITION, size, ranks),))
+        wanted.update(halves)
     say = lambda key: f"{key[0]} of {key[1]} bytes in groups of {key[2]}"
     report.problems += [f"{what} against the plan: {n} x {say(k)}: planned, not found" for k, n in sorted((wanted - found).items())]
     report.problems += [f"{what} against the plan: {n} x {say(k)}: found, not planned" for k, n in sorted((found - wanted).items())]
 
 
-def compare(original, changed, *, seed=0, rtol=None, expect_bitwise=False, plan=None, names=("original", "changed"), devices=None):
+def _timed(say, what, action, *arguments):
+    """Says what begins, and how long it took: XLA compiles large programs for minutes."""
+    say(what)
+    begin = time.monotonic()
+    result = action(*arguments)
+    say(f"{what}: done in {time.monotonic() - begin:.1f} s")
+    return result
+
+
+def compare(original, changed, *, seed=0, rtol=None, expect_bitwise=False, plan=None, names=("original", "changed"), devices=None,
+            say=lambda text: None):
     """Run two StableHLO programs (text or bytecode) on host devices with the same random inputs; returns a Report.
 
     Each output is compared on each device; the original runs twice. rtol: relative to the largest value of an output
     (default by type). plan: what `braid-sim compare --format=json` printed, as a dict or a path. The original may also be
-    what running.compile_text made of it, for several comparisons with one program.
+    what running.compile_text made of it, for several comparisons with one program. say: is called with a sentence on each stage as
+    it begins and ends.
     """
     report = Report()
-    first = original if isinstance(original, running.Executable) else running.compile_text(original, names[0], devices)
+    first = original
+    if not isinstance(original, running.Executable):
+        first = _timed(say, f"{names[0]}: XLA compiles it", running.compile_text, original, names[0], devices)
     named = devices_named_in(changed) if isinstance(changed, str) else 1
     if not devices and named not in (1, len(first.devices)):  # XLA would say it with a stack trace
         raise BraidJaxError(f"{names[1]}: expected a program for {len(first.devices)} devices, as {names[0]} is, got one for {named}")
-    second = running.compile_text(changed, names[1], devices or len(first.devices))
+    second = _timed(say, f"{names[1]}: XLA compiles it", running.compile_text, changed, names[1], devices or len(first.devices))
     if first.arguments != second.arguments:
         one, two = ([str(s) for s in e.arguments] for e in (first, second))
         place = next((i for i, (a, b) in enumerate(zip(one, two)) if a != b), min(len(one), len(two)))
@@ -152,9 +175,10 @@ def compare(original, changed, *, seed=0, rtol=None, expect_bitwise=False, plan=
             plan = json.loads(program.read(plan))
         check_plan(report, plan, changed, names[1])
     arrays = running.random_inputs(first.arguments, seed, names[0])
-    before = first.run(arrays)
-    check_oracle(report, before, first.run(arrays))
-    return judge(report, before, second.run(arrays), rtol, expect_bitwise)
+    before = _timed(say, f"{names[0]}: runs on {len(first.devices)} host devices", first.run, arrays)
+    check_oracle(report, before, _timed(say, f"{names[0]}: runs again, it must repeat itself", first.run, arrays))
+    after = _timed(say, f"{names[1]}: runs with the same inputs", second.run, arrays)
+    return judge(report, before, after, rtol, expect_bitwise)
 
 
 def compare_callables(original, changed, args, *, rtol=None, expect_bitwise=False):

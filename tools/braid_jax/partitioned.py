@@ -71,23 +71,9 @@ def _drop_copies(module):
 
 def _drop_unused_functions(module):
     """Bodies of loops and reductions are regions in StableHLO, and their functions stay behind, called by nobody."""
-    from jaxlib.mlir import ir
-    functions = program.functions(module)
-    used, new = set(), {"main"}
-
-    def visit(op):
-        for attribute in op.attributes.values():
-            if isinstance(attribute, ir.FlatSymbolRefAttr):
-                new.add(attribute.value)
-        return ir.WalkResult.ADVANCE
-
-    while new - used:
-        name = (new - used).pop()
-        used.add(name)
-        if name in functions:
-            functions[name].operation.walk(visit)
-    for name, function in functions.items():
-        if name not in used:
+    reached = program.reached_functions(module)
+    for name, function in program.functions(module).items():
+        if name not in reached:
             function.operation.erase()
 
 

@@ -74,6 +74,26 @@ def functions(module):
     return {symbol(op): op for op in module.body.operations if op.operation.name == "func.func"}
 
 
+def reached_functions(module):
+    """The names of the functions that main reaches, itself included; all of them in a module without main."""
+    from jaxlib.mlir import ir
+    known, reached = functions(module), set()
+    new = {"main"} if "main" in known else set(known)
+
+    def visit(op):
+        for attribute in op.attributes.values():
+            if isinstance(attribute, ir.FlatSymbolRefAttr):
+                new.add(attribute.value)
+        return ir.WalkResult.ADVANCE
+
+    while new - reached:
+        name = (new - reached).pop()
+        reached.add(name)
+        if name in known:
+            known[name].operation.walk(visit)
+    return reached & set(known)
+
+
 def main_of(module, what="the program"):
     found = functions(module)
     if "main" not in found:
@@ -141,7 +161,7 @@ class CollectiveOp:
 
 
 def collective_ops(text, what="the program"):
-    """The collective operations of a text, each once, in the order of the text."""
+    """The collective operations of a text that main reaches, each once, in the order of the text."""
     from jaxlib.mlir import ir
     from .collectives import KINDS
     found = []
@@ -154,5 +174,9 @@ def collective_ops(text, what="the program"):
         return ir.WalkResult.ADVANCE
 
     with context(), ir.Location.unknown():
-        parse(text, what).operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+        module = parse(text, what)
+        reached = reached_functions(module)
+        for name, function in functions(module).items():
+            if name in reached:
+                function.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
