@@ -1,20 +1,10 @@
 //===- Gradients.cpp - finds the gradients of a step and the places of their parameters -------------------------===//
 #include "schedule/Gradients.h"
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 #include <map>
 
 using namespace braid::cost;
-
-int64_t braid::cost::elementBytes(const std::string &type) {
-  size_t digit = 0;
-  while (digit < type.size() && !std::isdigit((unsigned char)type[digit]))
-    ++digit;
-  int64_t bits = 0;
-  for (; digit < type.size() && std::isdigit((unsigned char)type[digit]); ++digit)
-    bits = bits * 10 + (type[digit] - '0');
-  return std::max<int64_t>(1, bits / 8) * (type.rfind("complex", 0) == 0 ? 2 : 1);
-}
 
 /// For each task whether it communicates, and whether a task that does depends on it.
 static std::vector<char> leadsToCommunication(const Block &block) {
@@ -91,14 +81,15 @@ static void placeParameters(const Program &program, DataParallelStep &step) {
 Result<DataParallelStep> braid::cost::dataParallelStep(const Program &program) {
   DataParallelStep step;
   std::vector<double> times = runs(program);
-  bool repeated = false, scattered = false;
+  std::string repeated; // where gradients are all-reduced several times a step
+  bool scattered = false;
   for (size_t b = 0; b < program.blocks.size(); ++b) {
     for (const Task &task : program.blocks[b].tasks)
       scattered |= task.kind == Task::Collective && task.spec.kind == CollectiveKind::ReduceScatter;
     if (times[b] <= 0 || gradientsOf(program.blocks[b]).empty())
       continue;
     if (times[b] != 1) {
-      repeated = true;
+      repeated = program.blocks[b].name + ", which runs " + std::to_string(std::llround(times[b])) + " times a step";
       continue;
     }
     if (step.block >= 0)
@@ -108,10 +99,14 @@ Result<DataParallelStep> braid::cost::dataParallelStep(const Program &program) {
     step.block = int(b);
   }
   if (step.block < 0)
-    return Error{repeated    ? "gradients are all-reduced in a loop, expected a place that runs once a step"
-                 : scattered ? "no gradient is all-reduced, gradients or activations are reduce-scattered already"
-                             : "no gradient is all-reduced",
-                 ""};
+    return Error{
+        !repeated.empty()
+            ? "gradients are all-reduced in " + repeated +
+                  ", expected a place that runs once: behind a loop that accumulates, or in layers that are unrolled "
+                  "(jax.lax.scan(..., unroll=True))"
+        : scattered ? "no gradient is all-reduced, gradients or activations are reduce-scattered already"
+                    : "no gradient is all-reduced",
+        ""};
 
   const Block &block = program.blocks[step.block];
   step.update.resize(block.tasks.size());

@@ -62,6 +62,8 @@ public:
       for (; made < step.gradients.size() && step.gradients[made].maker <= task; ++made)
         fill(int(made));
     }
+    for (; made < step.gradients.size(); ++made) // arguments, in a step that computes nothing before its update
+      fill(int(made));
     flush();
     builder.holds.clear();
     builder.copyUpdate(options.stage == 3 ? step.gradients.front().ranks : 1);

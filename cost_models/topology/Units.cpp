@@ -1,5 +1,6 @@
 //===- Units.cpp - quantities to text and back ------------------------------------------------------------------===//
 #include "braid/cost_models/Units.h"
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
@@ -186,6 +187,16 @@ Result<FlopsPerSecond> parseFlopsPerSecond(const std::string &text) {
   if (!value)
     return value.error();
   return FlopsPerSecond{*value};
+}
+
+int64_t elementBytes(const std::string &type) {
+  size_t digit = 0;
+  while (digit < type.size() && !std::isdigit((unsigned char)type[digit]))
+    ++digit;
+  int64_t bits = 0;
+  for (; digit < type.size() && std::isdigit((unsigned char)type[digit]); ++digit)
+    bits = bits * 10 + (type[digit] - '0');
+  return std::max<int64_t>(1, bits / 8) * (type.rfind("complex", 0) == 0 ? 2 : 1);
 }
 
 } // namespace braid::cost

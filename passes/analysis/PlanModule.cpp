@@ -135,7 +135,10 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
 std::vector<PlannedCollective> plannedCollectives(const ProgramModel &model, const cost::Schedule &schedule,
                                                   const cost::Pricer &pricer) {
   std::vector<PlannedCollective> rows;
+  std::vector<double> runs = cost::runs(model.program);
   for (auto [index, plain] : llvm::enumerate(model.program.blocks)) {
+    if (runs[index] < 0) // main does not reach it: no part of the step
+      continue;
     const cost::BlockSchedule &blockSchedule = schedule.blocks[index];
     for (const cost::Event &event : blockSchedule.order) {
       if (event.kind != cost::Event::Start)

@@ -178,7 +178,10 @@ void remarkAlgorithms(const ProgramModel &model, const cost::Schedule &schedule,
   if (!wanted(model))
     return;
   size_t row = 0;
-  for (auto [index, block] : llvm::enumerate(model.program.blocks))
+  std::vector<double> runs = cost::runs(model.program);
+  for (auto [index, block] : llvm::enumerate(model.program.blocks)) {
+    if (runs[index] < 0) // has no rows
+      continue;
     for (const cost::Event &event : schedule.blocks[index].order) {
       if (event.kind != cost::Event::Start)
         continue;
@@ -191,6 +194,7 @@ void remarkAlgorithms(const ProgramModel &model, const cost::Schedule &schedule,
               " ranks: " + planned.algorithm + protocol + " " + cost::toString(planned.price) +
               (planned.runnerUp.empty() ? Twine("; no other candidate") : "; runner-up " + planned.runnerUp));
     }
+  }
 }
 
 void remarkPlan(const ModulePlan &plan) {

@@ -101,7 +101,7 @@ TEST_CASE("systems: where there is nothing to do, they say why") {
   loop.block = 0;
   loop.trips = 3;
   looped.blocks.push_back({"entry", {loop}, {}});
-  CHECK_THAT(fsdpStep(looped, pricer, {}).error().text(), Contains("in a loop"));
+  CHECK_THAT(fsdpStep(looped, pricer, {}).error().text(), Contains("runs 3 times a step"));
   Program fenced = trainingStep(2);
   fenced.blocks[0].tasks.push_back(compute("print", 1));
   fenced.blocks[0].tasks.back().kind = Task::Barrier;

@@ -54,6 +54,19 @@ static llvm::json::Object rowToJson(const ModulePlan &plan, const cost::PolicyRe
                             {"peak_bytes", r.peak.bytes.value}};
 }
 
+/// Blocks that communicate, but that main does not reach: their collectives are no part of the step.
+static std::vector<const cost::Block *> neverRun(const ModulePlan &plan) {
+  const cost::Program &program = plan.programOf(plan.result.braid());
+  std::vector<double> runs = cost::runs(program);
+  std::vector<const cost::Block *> blocks;
+  for (size_t b = 0; b < runs.size(); ++b)
+    if (runs[b] < 0 &&
+        llvm::any_of(
+            program.blocks[b].tasks, [](const cost::Task &task) { return task.kind == cost::Task::Collective; }))
+      blocks.push_back(&program.blocks[b]);
+  return blocks;
+}
+
 llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const SystemRows &systems) {
   llvm::json::Array policies, collectives, inapplicable;
   for (const cost::PolicyResult &r : plan.result.policies) {
@@ -78,7 +91,9 @@ llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const Sy
                                              {"protocol", c.protocol},
                                              {"price_s", c.price.value},
                                              {"runner_up", c.runnerUp}});
-  llvm::json::Array notModelled;
+  llvm::json::Array notModelled, never;
+  for (const cost::Block *block : neverRun(plan))
+    never.push_back(block->name);
   for (const std::string &sentence : plan.pricer->notModelled())
     notModelled.push_back(sentence);
   return llvm::json::Object{
@@ -96,6 +111,7 @@ llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const Sy
       {"gap_without_noise", gapOf(plan, plan.result.braid().total)},
       {"margin", marginOf(plan)},
       {"plan", std::move(collectives)},
+      {"never_run", std::move(never)},
       {"not_modelled", std::move(notModelled)}};
 }
 
@@ -152,11 +168,11 @@ static void printPolicies(const ModulePlan &plan, const SystemRows &systems, llv
 }
 
 static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
-  os << llvm::format("  %3s %-15s %10s %8s %6s %-7s %-20s %-8s %9s  %s\n", "#", "kind", "bytes", "tensors", "ranks",
+  os << llvm::format("  %3s %-15s %10s %8s %6s %-7s %-25s %-8s %9s  %s\n", "#", "kind", "bytes", "tensors", "ranks",
                      "fabric", "algorithm", "protocol", "price", "runner-up");
   for (size_t i = 0; i < plan.collectives.size(); ++i) {
     const PlannedCollective &c = plan.collectives[i];
-    os << llvm::format("  %3zu %-15s %10s %8d %6d %-7s %-20s %-8s %9s  %s\n", i, c.kind.c_str(),
+    os << llvm::format("  %3zu %-15s %10s %8d %6d %-7s %-25s %-8s %9s  %s\n", i, c.kind.c_str(),
                        cost::toString(cost::Bytes{c.bytes}).c_str(), c.tensors, c.groupSize, c.fabric.c_str(),
                        c.algorithm.c_str(), c.protocol.c_str(), cost::toString(c.price).c_str(),
                        c.runnerUp.empty() ? "none" : c.runnerUp.c_str());
@@ -189,6 +205,8 @@ void mlir::braid::sim::printPlan(const ModulePlan &plan, const SystemRows &syste
     os << "  no collectives to plan\n";
   else
     printCollectives(plan, os);
+  for (const cost::Block *block : neverRun(plan))
+    os << "  left out: the collectives of " << block->name << ", which main does not reach\n";
   for (const std::string &sentence : plan.pricer->notModelled())
     os << "  not modelled: " << sentence << "\n";
 }

@@ -51,6 +51,8 @@ static PlayedPolicy playPolicy(const ModulePlan &plan, const char *label, const 
   auto executions = firstExecutions(played.played);
   std::vector<double> runs = cost::runs(program);
   for (size_t b = 0; b < program.blocks.size(); ++b) {
+    if (runs[b] < 0) // main does not reach it
+      continue;
     const cost::Block &block = program.blocks[b];
     const cost::BlockSchedule &schedule = policy.schedule.blocks[b];
     for (const cost::Event &event : schedule.order) {
@@ -64,7 +66,7 @@ static PlayedPolicy playPolicy(const ModulePlan &plan, const char *label, const 
                     spec,
                     &plan.pricer->candidates(spec)[bucket.candidate],
                     plan.pricer->fabric(spec),
-                    std::max(0.0, runs[b]),
+                    runs[b],
                     {},
                     {}};
       if (auto found = executions.find({launch.block, launch.bucket}); found != executions.end()) {

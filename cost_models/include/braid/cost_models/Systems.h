@@ -92,9 +92,6 @@ struct SystemResult {
 Result<SystemResult> runSystem(const Program &program, const Pricer &pricer, System system,
                                const SystemOptions &systems, const PlanOptions &options);
 
-/// Bytes of one element, by MLIR's spelling of its type: f32 4, bf16 2, f8E4M3FN 1.
-int64_t elementBytes(const std::string &type);
-
 /// Bytes that a rank sends in one step, mean over the ranks of each group, counted in the step programs of the algorithms
 /// that were chosen, see SentBytes.cpp.
 double sentBytes(const Program &program, const Schedule &schedule, const Pricer &pricer);

@@ -72,6 +72,9 @@ std::string toString(BytesPerSecond r);
 /// "989 TFLOP/s".
 std::string toString(FlopsPerSecond r);
 
+/// Bytes of one element, by MLIR's spelling of its type: f32 4, bf16 2, f8E4M3FN 1.
+int64_t elementBytes(const std::string &type);
+
 /// The inverse: a number, an optional space and a unit. Errors: no unit, another quantity's unit, negative, not finite.
 /// Decimal prefixes are powers of 1000 (kB, MB), binary ones of 1024 (KiB, MiB); b is bits, B is bytes.
 Result<Seconds> parseSeconds(const std::string &text);                        ///< s, ms, us, ns
