@@ -2,11 +2,12 @@
 // For one block without barriers, with heads (what must pass before a task begins) and tails (what must follow it):
 //
 //   critical path   longest path, collectives at the cheapest price of each alone. A bucket is no faster than any of
-//                   its members alone, since prices are monotone in bytes.
+//                   its members alone, since prices are monotone in bytes, and a bucket is copied if any of its members
+//                   would be.
 //   compute         the compute stream does one thing at a time: Jackson's preemptive schedule of its tasks.
 //   channel         each fabric's channel serves one collective at a time, however many are queued. A set of collectives
 //                   needs at least its smallest head, the time of its bytes and its smallest tail. The bytes of a key
-//                   that may share a bucket count as one message, no pack or unpack, or as several if those are
+//                   that may share a bucket count as one message, no pack, pad or unpack, or as several if those are
 //                   cheaper. Jackson's preemptive schedule at the price of a byte in one message of all bytes finds the
 //                   set; the set is then priced. Collectives without a key are served one by one. And where several
 //                   share a channel in buckets, every bucket has a start-up: the best buckets of their heads (Batches.h).
@@ -30,12 +31,12 @@ namespace {
 
 /// The cheapest way to send the bytes of `spec` as equal messages one after another.
 Seconds cheapestOfAllBytes(const Pricer &pricer, CollectiveSpec spec, int parts) {
-  spec.tensors = 1;
+  spec.tensors = 0;
   Bytes all = spec.bytes;
-  Seconds cheapest = pricer.candidates(spec).front().time;
+  Seconds cheapest = pricer.cheapestTime(spec);
   for (int split = 2; split <= std::min(parts, 16); split *= 2) {
     spec.bytes = {all.value / split};
-    cheapest = std::min(cheapest, double(split) * pricer.candidates(spec).front().time);
+    cheapest = std::min(cheapest, double(split) * pricer.cheapestTime(spec));
   }
   return cheapest;
 }
@@ -46,7 +47,7 @@ public:
       : block(block), pricer(pricer), callees(callees) {
     for (const Task &task : block.tasks) {
       if (task.kind == Task::Collective)
-        durations.push_back(pricer.candidates(task.spec).front().time);
+        durations.push_back(pricer.cheapestTime(task.spec));
       else if (task.kind == Task::Nested)
         durations.push_back(task.trips * callees[task.block].time);
       else
@@ -224,7 +225,7 @@ private:
       });
       arrivals.push_back(arrival);
     }
-    PriceLine line(pricer, all);
+    PriceLine line(pricer, all, /*ideal=*/true);
     // Between the sizes that are asked for a price may lie a little below the line.
     double end = earliestEndOfBatches(arrivals, [&](double bytes) { return 0.999 * line(bytes, false); });
     offer(end + tail, [&] {

@@ -1,5 +1,7 @@
 //===- NcclEngine.cpp - the candidates that NCCL chooses among --------------------------------------------------===//
+#include "pricing/Composed.h"
 #include "pricing/Engine.h"
+#include "pricing/NcclConstants.h"
 #include "pricing/NcclModel.h"
 #include "pricing/Terms.h"
 #include <map>
@@ -62,12 +64,24 @@ public:
                  : c.algorithm == "tree"               ? layout.tree
                                                        : layout.ring,
                  cluster);
+    if (std::optional<Candidate> both = composed(spec, operations))
+      all.push_back(std::move(*both));
     return all;
   }
 
   std::vector<std::string> notModelled() const override { return ncclNotModelled(cluster); }
 
 private:
+  /// Not for a group call, whose tensors would have to be padded one by one; and not where NCCL keeps 8-bit floats from
+  /// rings, which add them up hop by hop.
+  std::optional<Candidate> composed(const CollectiveSpec &spec, int operations) {
+    int ranks = uniformGroupSize(*spec.groups, int(placement.deviceOf.size()));
+    bool losesBits = spec.elementType.rfind("f8", 0) == 0 && ranks > nccl::fp8RingRanks;
+    if (spec.kind != CollectiveKind::AllReduce || operations > 1 || ranks == 0 || losesBits)
+      return std::nullopt;
+    return composedAllReduce(spec, ranks, *this);
+  }
+
   /// Groups of different shapes run at once: the collective is over when the costliest is.
   static void keepCostlier(std::vector<Candidate> &all, Candidate c) {
     for (Candidate &old : all)

@@ -9,10 +9,12 @@
 
 namespace braid::cost {
 
-/// The cheapest price, no noise, of one message like `spec`: asked for at eighths of octaves, straight lines between.
+/// The cheapest price, no noise, of one message like `spec`: asked for at eighths of octaves, straight lines between. `ideal`:
+/// without any copies, as bounds count.
 class PriceLine {
 public:
-  PriceLine(const Pricer &pricer, const CollectiveSpec &spec) : pricer(pricer), spec(spec) {}
+  PriceLine(const Pricer &pricer, const CollectiveSpec &spec, bool ideal = false)
+      : pricer(pricer), spec(spec), ideal(ideal) {}
 
   /// In seconds; `merged`: of several tensors, which some engines must copy first.
   double operator()(double bytes, bool merged) {
@@ -29,13 +31,14 @@ private:
     if (first) {
       CollectiveSpec asked = spec;
       asked.bytes = {int64_t(std::llround(std::exp2(step / 8.0)))};
-      asked.tensors = merged ? 2 : 1;
-      place->second = pricer.candidates(asked).front().time.value;
+      asked.tensors = ideal ? 0 : merged ? 2 : 1;
+      place->second = pricer.cheapestTime(asked).value;
     }
     return place->second;
   }
   const Pricer &pricer;
   CollectiveSpec spec;
+  bool ideal;
   std::map<std::pair<int, bool>, double> known;
 };
 

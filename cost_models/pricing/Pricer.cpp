@@ -1,5 +1,6 @@
 //===- Pricer.cpp - prices of one job, cached -------------------------------------------------------------------===//
 #include "fabrics/Draws.h"
+#include "pricing/Composed.h"
 #include "pricing/Connections.h"
 #include "pricing/Engine.h"
 #include "pricing/FlowNoise.h"
@@ -58,13 +59,20 @@ struct Pricer::State {
   std::map<std::pair<const Candidate *, Fabric>, Seconds> means;
   std::map<std::tuple<Fabric, double, double, double>, std::unique_ptr<const FlowFactor>> flowFactors;
 
-  static Key keyOf(const CollectiveSpec &spec) {
-    return {spec.kind, spec.bytes.value, spec.tensors, spec.elementType, spec.groups, spec.counts};
+  Key keyOf(const CollectiveSpec &spec) const {
+    // A single tensor is copied only to be padded.
+    bool padded = engine == Engine::Nccl && form == BucketForm::Copies && spec.kind == CollectiveKind::AllReduce;
+    int tensors = padded ? spec.tensors : std::max(1, spec.tensors);
+    return {spec.kind, spec.bytes.value, tensors, spec.elementType, spec.groups, spec.counts};
   }
   const FabricProfile &profile(Fabric fabric) const {
     return fabric == Fabric::Intra ? cluster.intra.profile : cluster.inter.profile;
   }
   std::vector<Candidate> price(const CollectiveSpec &spec) const;
+  int groupSize(const CollectiveSpec &spec) const {
+    return std::max(1, spec.groups->groups.empty() ? int(placement.deviceOf.size()) : spec.groups->size());
+  }
+  bool needsCopies(const Candidate &c, const CollectiveSpec &spec) const;
   void addCopies(Candidate &c, const CollectiveSpec &spec) const;
   void explainNoise(std::vector<Candidate> &all, const CollectiveSpec &spec) const;
   double jobDraw(Fabric fabric, int flows, int perLeaf, int streams, int connections, uint64_t seed,
@@ -91,10 +99,16 @@ std::vector<std::string> Pricer::notModelled() const { return state->model->notM
 
 //===- candidates -----------------------------------------------------------------------------------------------===//
 
-/// Concatenation and slicing around a bucket: what is sent is packed, what comes out is unpacked; each copy reads and
-/// writes.
+/// Several tensors are copied into one buffer where the consumer asks for that; a single one only to be padded.
+bool Pricer::State::needsCopies(const Candidate &c, const CollectiveSpec &spec) const {
+  bool padded = c.algorithm == composition && spec.bytes < paddedBytes(spec, groupSize(spec));
+  return form == BucketForm::Copies && (spec.tensors > 1 || (spec.tensors == 1 && padded));
+}
+
+/// Concatenation and slicing around a bucket, or around what is padded: what is sent is packed, what comes out is
+/// unpacked; each copy reads and writes.
 void Pricer::State::addCopies(Candidate &c, const CollectiveSpec &spec) const {
-  int n = std::max(1, spec.groups->groups.empty() ? int(placement.deviceOf.size()) : spec.groups->size());
+  int n = groupSize(spec);
   double in = double(spec.bytes.value), out = in;
   if (spec.kind == CollectiveKind::AllGather)
     out = in * n;
@@ -103,9 +117,10 @@ void Pricer::State::addCopies(Candidate &c, const CollectiveSpec &spec) const {
   Members members = membersOf(*spec.groups, cluster, placement);
   Seconds time = Seconds{2 * (in + out) / members.memory.value} + members.launch * 2;
   addTerm(c, &Candidate::fixed, "pack and unpack", time,
-          text("2 x (%s in + %s out) at the %s that kernels reach, and 2 launches of %s: %d tensors as one buffer",
+          text("2 x (%s in + %s out) at the %s that kernels reach, and 2 launches of %s: %s",
                toString(Bytes{int64_t(in)}).c_str(), toString(Bytes{int64_t(out)}).c_str(),
-               toString(members.memory).c_str(), toString(members.launch).c_str(), spec.tensors));
+               toString(members.memory).c_str(), toString(members.launch).c_str(),
+               spec.tensors > 1 ? text("%d tensors as one buffer", spec.tensors).c_str() : "a tensor padded"));
   sumUp(c);
 }
 
@@ -124,8 +139,8 @@ void Pricer::State::explainNoise(std::vector<Candidate> &all, const CollectiveSp
 
 std::vector<Candidate> Pricer::State::price(const CollectiveSpec &spec) const {
   std::vector<Candidate> all = model->candidates(spec, form == BucketForm::GroupCall ? std::max(1, spec.tensors) : 1);
-  if (form == BucketForm::Copies && spec.tensors > 1)
-    for (Candidate &c : all)
+  for (Candidate &c : all)
+    if (needsCopies(c, spec))
       addCopies(c, spec);
   if (engine == Engine::Braid)
     for (Candidate &c : all)
@@ -133,8 +148,9 @@ std::vector<Candidate> Pricer::State::price(const CollectiveSpec &spec) const {
         chooseConnections(c, cluster.inter.profile);
   explainNoise(all, spec);
   std::sort(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) {
-    return std::tie(a.time.value, a.algorithm, a.protocol, a.channels) <
-           std::tie(b.time.value, b.algorithm, b.protocol, b.channels);
+    bool composedA = a.algorithm == composition, composedB = b.algorithm == composition;
+    return std::tie(composedA, a.time.value, a.algorithm, a.protocol, a.channels) <
+           std::tie(composedB, b.time.value, b.algorithm, b.protocol, b.channels);
   });
   return all;
 }
@@ -143,7 +159,7 @@ const std::vector<Candidate> &Pricer::candidates(const CollectiveSpec &asked) co
   CollectiveSpec spec = asked;
   if (!spec.groups)
     spec.groups = state->everyone;
-  State::Key key = State::keyOf(spec);
+  State::Key key = state->keyOf(spec);
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     auto found = state->prices.find(key);
@@ -154,6 +170,11 @@ const std::vector<Candidate> &Pricer::candidates(const CollectiveSpec &asked) co
   auto prices = std::make_unique<const std::vector<Candidate>>(state->price(spec));
   std::lock_guard<std::mutex> lock(state->mutex);
   return *state->prices.try_emplace(key, std::move(prices)).first->second;
+}
+
+int Pricer::cheapest(const CollectiveSpec &spec) const {
+  const std::vector<Candidate> &all = candidates(spec); // of equals the first, which the engine chooses by itself
+  return int(std::min_element(all.begin(), all.end(), [](auto &a, auto &b) { return a.time < b.time; }) - all.begin());
 }
 
 size_t Pricer::priced() const {

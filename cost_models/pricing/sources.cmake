@@ -6,6 +6,7 @@ set(BRAID_PRICING_SOURCES
   pricing/Chains.cpp
   pricing/ClosedForms.cpp
   pricing/Connections.cpp
+  pricing/Composed.cpp
   pricing/DoubleTreeKinds.cpp
   pricing/DoublingKinds.cpp
   pricing/FlowNoise.cpp

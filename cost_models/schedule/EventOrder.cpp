@@ -299,9 +299,9 @@ bool EventOrder::leave(int task, int reach) {
 /// The cheapest candidate. Sums that nobody asked for before are read off a line.
 void EventOrder::reprice(int first) {
   CollectiveSpec spec = mergedSpec(block, {members[first], 0});
-  candidates[first] = 0;
+  candidates[first] = cheapest;
   if (members[first].size() == 1) {
-    durations[first] = pricer.candidates(spec).front().time.value;
+    durations[first] = pricer.cheapestTime(spec).value;
     return;
   }
   auto line = lines.try_emplace({block.tasks[first].key, int(spec.kind)}, pricer, spec).first;
@@ -316,6 +316,8 @@ BlockSchedule EventOrder::written() const {
       for (int member : members[node])
         number[member] = int(schedule.buckets.size());
       schedule.buckets.push_back({members[node], candidates[node]});
+      if (candidates[node] == cheapest)
+        schedule.buckets.back().candidate = pricer.cheapest(mergedSpec(block, schedule.buckets.back()));
     }
   std::vector<char> awaited(schedule.buckets.size());
   auto await = [&](int bucket) {

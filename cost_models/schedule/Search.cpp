@@ -7,7 +7,7 @@
 //      Of all these, each block's own best (a loop body may want other buckets than what is around it).
 //   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
 //      favour few, bandwidth tails many), so every size stays in until here.
-//   4. The best three of those, with the engine's algorithms and with those best by the objective.
+//   4. The best three of those, with the algorithms that are cheapest without noise and with those best by the objective.
 //   5. Where the best of them without noise is not near the bound: a local search from it (Anneal.h).
 //      All of 4 and 5 by the objective in full, against the baselines.
 // Programs of more than `largeProgram` tasks try every other cap, scanning past dependents only, and 2. with
@@ -70,7 +70,7 @@ struct Variant {
       text += ", hardly delaying one that is longer";
     if (patience > 0)
       text += ", waiting for lanes";
-    text += objectiveAlgorithms ? ", algorithms by the objective" : ", the engine's algorithms";
+    text += objectiveAlgorithms ? ", algorithms by the objective" : ", the cheapest algorithms";
     return text;
   }
 };
@@ -202,7 +202,7 @@ private:
     variant.rule.byReadiness = variant.rule.scanPastDependents = true;
     std::vector<std::vector<Bucket>> buckets;
     for (const Block &block : program.blocks)
-      buckets.push_back(bucketize(block, variant.rule));
+      chooseAlgorithms(block, buckets.emplace_back(bucketize(block, variant.rule)), false);
     std::vector<Seconds> times;
     Trial trial{std::vector<Variant>(program.blocks.size(), variant), {}, {}};
     trial.schedule = make(buckets, trial.variants, {}, times);
@@ -370,9 +370,7 @@ private:
                                          int(std::min(variant.overrun, 100.0) * 16), int(variant.patience * 16)});
       buckets.push_back(variant.exact ? exactFor(int(b), variant) : bucketize(block, variant.rule, &looked));
       tasks += block.tasks.size();
-      if (variant.objectiveAlgorithms)
-        for (Bucket &bucket : buckets.back())
-          bucket.candidate = bestByObjective(mergedSpec(block, bucket));
+      chooseAlgorithms(block, buckets.back(), variant.objectiveAlgorithms);
       for (const Bucket &bucket : buckets.back()) {
         signature.insert(signature.end(), bucket.tasks.begin(), bucket.tasks.end());
         signature.push_back(-1 - bucket.candidate);
@@ -483,6 +481,22 @@ private:
     return schedule;
   }
 
+  /// Of every collective, also those that are in no bucket yet: the candidate that is best by the objective, or cheapest. (A rule's
+  /// buckets have the engine's own choice, which may be neither.)
+  void chooseAlgorithms(const Block &block, std::vector<Bucket> &buckets, bool byObjective) {
+    std::vector<char> bucketed(block.tasks.size());
+    for (const Bucket &bucket : buckets)
+      for (int task : bucket.tasks)
+        bucketed[task] = true;
+    for (size_t i = 0; i < block.tasks.size(); ++i)
+      if (block.tasks[i].kind == Task::Collective && !bucketed[i])
+        buckets.push_back({{int(i)}, 0});
+    for (Bucket &bucket : buckets) {
+      CollectiveSpec spec = mergedSpec(block, bucket);
+      bucket.candidate = byObjective ? bestByObjective(spec) : pricer.cheapest(spec);
+    }
+  }
+
   /// The candidate with the best mean (training at the median) or the best quantile of one execution.
   int bestByObjective(const CollectiveSpec &spec) {
     const std::vector<Candidate> &candidates = pricer.candidates(spec);
@@ -493,7 +507,7 @@ private:
     Seconds best;
     for (size_t c = 0; c < candidates.size(); ++c) {
       if (candidates[c].time > 4 * candidates.front().time)
-        break; // sorted by price: noise does not make up for that
+        continue; // noise does not make up for that
       if (!budget.take(work::draw * 4096))
         break;
       Seconds value = mean ? pricer.mean(spec, c) : pricer.quantile(spec, c, options.objective.quantile).first;

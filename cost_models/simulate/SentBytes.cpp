@@ -1,8 +1,9 @@
 //===- SentBytes.cpp - bytes that a rank sends in a step, counted ------------------------------------------------===//
 //
 // For each collective that the schedule runs, the step programs of its algorithm are made and every send is counted, as often
-// as the block runs. NCCL's ring and tree send what Braid's ring and double binary tree do. No formula is used, so that the
-// formulas of what a system sends (Systems.h) can be checked against it.
+// as the block runs. NCCL's ring and tree send what Braid's ring and double binary tree do, and the halves of a composed
+// all_reduce what a ring does. No formula is used, so that the formulas of what a system sends (Systems.h) can be checked
+// against it.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/cost_models/Systems.h"
 #include <map>

@@ -5,6 +5,9 @@
 
 #include "../import/SourceFacts.h"
 
+#include "analysis/CollectiveKeys.h"
+#include "analysis/Remarks.h"
+#include "braid/cost_models/Price.h"
 #include "braid/dialect/Groups.h"
 #include "mlir/AsmParser/AsmParser.h"
 
@@ -65,7 +68,7 @@ void CollectiveExporter::cleanModule() {
 // Channels and groups
 //===----------------------------------------------------------------------===//
 
-Attribute CollectiveExporter::channelFor(CollectiveOpInterface collective, bool unchanged) {
+Attribute CollectiveExporter::channelFor(CollectiveOpInterface collective, const Call &call) {
   // Without a channel ids count replicas. All other ways of counting need one; so do flattened ids that all_to_all,
   // permute and broadcast can only write as partition ids (`check` has seen that both are the same).
   std::optional<int64_t> handle = collective.getChannelId();
@@ -74,7 +77,8 @@ Attribute CollectiveExporter::channelFor(CollectiveOpInterface collective, bool 
       return {};
     handle = 1;
   }
-  CollectiveKind kind = collective.getCollectiveKind();
+  CollectiveKind kind = call.kind;
+  bool unchanged = call.unchanged;
   if (distinctChannels) {
     // Inlining and unrolling copy numbers. XLA's verifier refuses a number of two kinds; of one kind it means nothing. What
     // nobody changed goes out as it came.
@@ -203,11 +207,11 @@ LogicalResult CollectiveExporter::check(CollectiveOpInterface collective) {
 Operation *CollectiveExporter::write(OpBuilder &builder, CollectiveOpInterface collective, ValueRange operands,
                                      TypeRange results, const Call &call) {
   Operation *op = collective;
-  CollectiveKind kind = collective.getCollectiveKind();
+  CollectiveKind kind = call.kind;
   NamedAttrList attrs, dictionary;
   auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
 
-  if (Attribute channel = channelFor(collective, call.unchanged))
+  if (Attribute channel = channelFor(collective, call))
     attrs.set("channel_handle", channel);
   IdSpace space = collective.getIdSpace();
   if (hasDeviceIdFlag(kind) && (space == IdSpace::Flattened || space == IdSpace::Partition))
@@ -249,7 +253,7 @@ Operation *CollectiveExporter::write(OpBuilder &builder, CollectiveOpInterface c
         dictionary.set(cast<StringAttr>(name), moved);
 
   SmallVector<std::unique_ptr<Region>> regions;
-  if (collective.getReductionKind())
+  if (collective.getReductionKind() && kind != CollectiveKind::AllGather)
     regions.push_back(combinerFor(builder, collective, getElementTypeOrSelf(operands.front().getType())));
   return createSourceOp(builder, op->getLoc(), stablehloName(kind), operands, results, attrs,
                         SourceEncoding::Properties, dictionary, regions);
@@ -282,6 +286,21 @@ SmallVector<Value> CollectiveExporter::finish(OpBuilder &builder, CollectiveOpIn
 // Parts
 //===----------------------------------------------------------------------===//
 
+bool CollectiveExporter::isComposed(CollectiveOpInterface collective) const {
+  PlanAttr plan = collective.getPlanAttr();
+  if (!plan || plan.getAlgorithm() != ::braid::cost::composition)
+    return false;
+  auto fixed = [](Value operand) { return cast<RankedTensorType>(operand.getType()).hasStaticShape(); };
+  StringRef why = groupSizeOf(collective) == 0                         ? "its groups have no known size"
+                  : !llvm::any_of(collective.getCommOperands(), fixed) ? "its size is dynamic"
+                  : isYetToBeDivided(collective) ? "a compiler still has to divide it (sdy.sharding)"
+                                                 : "";
+  if (!why.empty())
+    remarkMissed(collective->getLoc(), "braid-export", "composition",
+                 "goes out as one all_reduce, planned as a reduce_scatter and an all_gather: " + why);
+  return why.empty();
+}
+
 FailureOr<SmallVector<CollectiveExporter::Part>> CollectiveExporter::partsOf(CollectiveOpInterface collective) {
   if (failed(check(collective)))
     return failure();
@@ -304,6 +323,8 @@ FailureOr<SmallVector<CollectiveExporter::Part>> CollectiveExporter::partsOf(Col
                     CollectiveDims dims = dimsOf(collective, index);
                     return dims.in != dims.out;
                   });
+  bool composed = isComposed(collective);
+  mustPack |= composed;
   bool asItIs = isUnchanged(collective) || (options.consumer == ExportConsumer::Stablehlo && variadicForm && sameType);
   if (!mustPack && sameDims && asItIs)
     return SmallVector<Part>{all};
@@ -317,11 +338,11 @@ FailureOr<SmallVector<CollectiveExporter::Part>> CollectiveExporter::partsOf(Col
     if (fixed)
       byType[getElementTypeOrSelf(operands[index].getType())].push_back(index);
     else
-      parts.push_back({{index}, std::nullopt});
+      parts.push_back({{index}, std::nullopt, {}});
   }
   for (auto &[type, members] : byType) {
     if (members.size() == 1 && !mustPack) {
-      parts.push_back({members, std::nullopt});
+      parts.push_back({members, std::nullopt, {}});
       continue;
     }
     int64_t size = groupSizeOf(collective);
@@ -330,9 +351,24 @@ FailureOr<SmallVector<CollectiveExporter::Part>> CollectiveExporter::partsOf(Col
     if (needsSize && size == 0)
       return collective->emitOpError() << "expected groups of one known size to pack its operands, got "
                                        << collective.getGroupsAttr();
-    parts.push_back({members, Packing(collective, members, size, encodingFor(collective))});
+    Packing packing(collective, members, size, encodingFor(collective), composed);
+    RankedTensorType whole = packing.resultType(), share;
+    if (composed)
+      share = RankedTensorType::get({whole.getDimSize(0) / size}, whole.getElementType());
+    parts.push_back({members, packing, share});
   }
   return parts;
+}
+
+Value CollectiveExporter::writePacked(OpBuilder &builder, CollectiveOpInterface collective, const Part &part,
+                                      Value packed) {
+  auto one = [&](CollectiveKind kind, Value operand, Type result) {
+    return write(builder, collective, operand, result, {kind, CollectiveDims(), false})->getResult(0);
+  };
+  Type whole = part.packing->resultType();
+  if (!part.share)
+    return one(collective.getCollectiveKind(), packed, whole);
+  return one(CollectiveKind::AllGather, one(CollectiveKind::ReduceScatter, packed, part.share), whole);
 }
 
 void CollectiveExporter::emitParts(OpBuilder &builder, CollectiveOpInterface collective, ValueRange operands,
@@ -341,12 +377,12 @@ void CollectiveExporter::emitParts(OpBuilder &builder, CollectiveOpInterface col
   for (const Part &part : parts) {
     SmallVector<Value> values = pick(operands, part.members), outcome;
     if (part.packing) {
-      Value packed = part.packing->pack(builder, values);
-      Operation *call = write(builder, collective, packed, part.packing->resultType(), {CollectiveDims(), false});
-      outcome = part.packing->unpack(builder, finish(builder, collective, call->getResults()).front());
+      Value arrived = writePacked(builder, collective, part, part.packing->pack(builder, values));
+      outcome = part.packing->unpack(builder, finish(builder, collective, arrived).front());
     } else {
-      Operation *call = write(builder, collective, values, pickTypes(collective.getCommResults(), part.members),
-                              {dimsOf(collective, part.members.front()), parts.size() == 1});
+      Operation *call =
+          write(builder, collective, values, pickTypes(collective.getCommResults(), part.members),
+                {collective.getCollectiveKind(), dimsOf(collective, part.members.front()), parts.size() == 1});
       outcome = finish(builder, collective, call->getResults());
     }
     for (auto [index, value] : llvm::zip(part.members, outcome))

@@ -41,32 +41,41 @@ public:
 private:
   /// What one StableHLO collective is made of.
   struct Call {
+    CollectiveKind kind;
     CollectiveDims dims;
     bool unchanged; ///< as the source had it: keeps the channel
   };
 
   /// A part of a collective that becomes one StableHLO collective: one operand or unchanged ones as they are, or a
-  /// packing.
+  /// packing. Two StableHLO collectives where the plan has an all_reduce composed of a reduce_scatter and an all_gather.
   struct Part {
     SmallVector<unsigned> members;
     std::optional<Packing> packing;
+    RankedTensorType share; ///< what a rank has between the two halves of a composition; else null
   };
 
   /// Splits a collective into parts; fails with an error where StableHLO cannot say it.
   FailureOr<SmallVector<Part>> partsOf(CollectiveOpInterface collective);
+  /// Whether the plan wants two collectives, and they can be written.
+  bool isComposed(CollectiveOpInterface collective) const;
   /// What is wrong with a collective for StableHLO, checked once before anything is written.
   LogicalResult check(CollectiveOpInterface collective);
 
   /// Writes one StableHLO collective over `operands`.
   Operation *write(OpBuilder &builder, CollectiveOpInterface collective, ValueRange operands, TypeRange results,
                    const Call &call);
+  /// Writes a packed part: one collective, or both halves of a composition.
+  Value writePacked(OpBuilder &builder, CollectiveOpInterface collective, const Part &part, Value packed);
+  /// Writes a start over `operands`, with the collective that `call` says inside. Returns the future.
+  Value writeAsyncStart(OpBuilder &builder, StartOp start, ValueRange operands, ArrayRef<Location> locs,
+                        TypeRange results, const Call &call, ArrayRef<NamedAttribute> yieldAttrs);
   /// What comes after the collective: the division of an average.
   SmallVector<Value> finish(OpBuilder &builder, CollectiveOpInterface collective, ValueRange values);
   /// Packs, calls `run` on what is sent, unpacks, finishes; the results stand in the order of the collective's.
   void emitParts(OpBuilder &builder, CollectiveOpInterface collective, ValueRange operands, ArrayRef<Part> parts,
                  SmallVectorImpl<Value> &results);
 
-  Attribute channelFor(CollectiveOpInterface collective, bool unchanged);
+  Attribute channelFor(CollectiveOpInterface collective, const Call &call);
   std::optional<Attribute> groupsFor(CollectiveOpInterface collective);
   /// The size of the collective's groups, 0 if it is not known or they differ.
   int64_t groupSizeOf(CollectiveOpInterface collective) const;

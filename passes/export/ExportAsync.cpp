@@ -3,6 +3,10 @@
 // Each part of a collective in flight is one pair over one operand, with a block argument: the only form that JAX
 // takes. All of them start where the braid.start is; packing stands before it, unpacking where the results are awaited.
 //
+// A composition is two pairs. Its halves take equally long, so the second starts halfway:
+//
+//   start(reduce_scatter)  half of the operations  done, start(all_gather)  the other half  done
+//
 //===----------------------------------------------------------------------===//
 
 #include "CollectiveExporter.h"
@@ -30,6 +34,31 @@ static Operation *createAsyncStart(OpBuilder &builder, Location loc, ValueRange 
                         regions);
 }
 
+/// Where the second half of a composition starts: half of the operations that cost something are before it. Right behind the start
+/// where its waits are not one in its block.
+static Operation *halfway(StartOp start, ArrayRef<WaitOp> waits) {
+  Operation *wait = waits.size() == 1 ? WaitOp(waits.front()).getOperation() : nullptr;
+  if (!wait || wait->getBlock() != start->getBlock())
+    return start->getNextNode();
+  SmallVector<Operation *> between;
+  for (Operation *op = start->getNextNode(); op != wait; op = op->getNextNode())
+    if (!factsOf(op).cheap)
+      between.push_back(op);
+  size_t half = (between.size() + 1) / 2;
+  return half < between.size() ? between[half] : wait;
+}
+
+Value CollectiveExporter::writeAsyncStart(OpBuilder &builder, StartOp start, ValueRange operands,
+                                          ArrayRef<Location> locs, TypeRange results, const Call &call,
+                                          ArrayRef<NamedAttribute> yieldAttrs) {
+  Operation *asyncStart = createAsyncStart(builder, start.getLoc(), operands, results, locs);
+  OpBuilder inside = OpBuilder::atBlockBegin(&asyncStart->getRegion(0).front());
+  Operation *written = write(inside, start.getCollective(), asyncStart->getRegion(0).getArguments(), results, call);
+  createSourceOp(inside, start.getYield().getLoc(), "stablehlo.return", written->getResults(), {}, {},
+                 SourceEncoding::Properties, yieldAttrs);
+  return asyncStart->getResult(0);
+}
+
 LogicalResult CollectiveExporter::exportStart(StartOp start) {
   CollectiveOpInterface collective = start.getCollective();
   if (!collective)
@@ -48,7 +77,6 @@ LogicalResult CollectiveExporter::exportStart(StartOp start) {
   }
 
   OpBuilder builder(start);
-  YieldOp yield = start.getYield();
   if (!options.async) {
     remarkMissed(start.getLoc(), "braid-export", "async",
                  "not overlapped any more: async=false makes one synchronous collective of its start and its wait");
@@ -81,16 +109,25 @@ LogicalResult CollectiveExporter::exportStart(StartOp start) {
       received = {part.packing->resultType()};
       locs = {collective->getLoc()};
     }
-    Operation *asyncStart = createAsyncStart(builder, start.getLoc(), sent, received, locs);
-    asyncStart->setDiscardableAttrs(keptAttrs(start));
-    Block *block = &asyncStart->getRegion(0).front();
-    OpBuilder inside = OpBuilder::atBlockBegin(block);
-    Call call{part.packing ? CollectiveDims() : dimsOf(collective, part.members.front()),
+    Call call{collective.getCollectiveKind(),
+              part.packing ? CollectiveDims() : dimsOf(collective, part.members.front()),
               !part.packing && parts->size() == 1};
-    Operation *written = write(inside, collective, block->getArguments(), received, call);
-    createSourceOp(inside, yield.getLoc(), "stablehlo.return", written->getResults(), {}, {},
-                   SourceEncoding::Properties, keptAttrs(yield));
-    futures.push_back(asyncStart->getResult(0));
+    auto begin = [&](OpBuilder &at, ValueRange operands, TypeRange results) {
+      Value future = writeAsyncStart(at, start, operands, locs, results, call, keptAttrs(start.getYield()));
+      future.getDefiningOp()->setDiscardableAttrs(keptAttrs(start));
+      return future;
+    };
+    if (part.share) {
+      call.kind = CollectiveKind::ReduceScatter;
+      Value first = begin(builder, sent, part.share);
+      OpBuilder later(halfway(start, waits));
+      Operation *done = createSourceOp(later, start.getLoc(), "stablehlo.async_done", first, part.share, {},
+                                       SourceEncoding::Properties);
+      call.kind = CollectiveKind::AllGather;
+      futures.push_back(begin(later, done->getResults(), received));
+    } else {
+      futures.push_back(begin(builder, sent, received));
+    }
     futureTypes.push_back(received);
   }
   for (WaitOp wait : waits) {

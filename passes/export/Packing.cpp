@@ -26,7 +26,7 @@ static bool receivesRows(CollectiveKind kind) {
 static bool isFlat(CollectiveKind kind) { return !sendsRows(kind) && !receivesRows(kind); }
 
 Packing::Packing(CollectiveOpInterface collective, ArrayRef<unsigned> memberIndices, int64_t groupSize,
-                 SourceEncoding encoding)
+                 SourceEncoding encoding, bool even)
     : kind(collective.getCollectiveKind()), groupSize(groupSize), encoding(encoding), loc(collective->getLoc()) {
   // A bucket's location is the fusion of its members' where a pass made it so: what is made for a member says whose it
   // is.
@@ -43,6 +43,9 @@ Packing::Packing(CollectiveOpInterface collective, ArrayRef<unsigned> memberIndi
     element = member.operand.getElementType();
     members.push_back(member);
   }
+  if (even)
+    padding = llvm::alignTo(total, groupSize) - total;
+  total += padding;
   auto rows = [&](bool many) {
     return RankedTensorType::get(
         isFlat(kind) ? ArrayRef<int64_t>{total} : ArrayRef<int64_t>{many ? groupSize : 1, total}, element);
@@ -115,10 +118,26 @@ Value Packing::unpackOne(OpBuilder &builder, const Member &member, Value slice) 
   return reshape(builder, member.loc, slice, member.result.getShape());
 }
 
+Value Packing::zeros(OpBuilder &builder) const {
+  auto type = RankedTensorType::get({padding}, sent.getElementType());
+  Type element = sent.getElementType();
+  DenseElementsAttr value;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    APFloat zero = APFloat::getZero(cast<FloatType>(complex.getElementType()).getFloatSemantics());
+    value = DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero));
+  } else {
+    value = DenseElementsAttr::get(type, Attribute(builder.getZeroAttr(element)));
+  }
+  return createSourceOp(builder, loc, "stablehlo.constant", {}, type, builder.getNamedAttr("value", value), encoding)
+      ->getResult(0);
+}
+
 Value Packing::pack(OpBuilder &builder, ValueRange values) const {
   SmallVector<Value> parts;
   for (auto [member, value] : llvm::zip(members, values))
     parts.push_back(packOne(builder, member, value));
+  if (padding)
+    parts.push_back(zeros(builder));
   if (parts.size() == 1)
     return parts.front();
   NamedAttribute attr = builder.getNamedAttr("dimension", builder.getI64IntegerAttr(sent.getRank() - 1));
@@ -139,7 +158,7 @@ SmallVector<Value> Packing::unpack(OpBuilder &builder, Value packed) const {
                               builder.getNamedAttr("start_indices", builder.getDenseI64ArrayAttr(starts)),
                               builder.getNamedAttr("strides", builder.getDenseI64ArrayAttr(strides))};
     Value slice = packed;
-    if (members.size() > 1)
+    if (shape.back() < received.getShape().back())
       slice = createSourceOp(builder, member.loc, "stablehlo.slice", packed,
                              RankedTensorType::get(shape, received.getElementType()), attrs, encoding)
                   ->getResult(0);

@@ -35,7 +35,9 @@ CollectiveDims dimsOf(CollectiveOpInterface collective, unsigned index);
 /// Some operands of a collective, of one element type and with static shapes, as one tensor.
 class Packing {
 public:
-  Packing(CollectiveOpInterface collective, ArrayRef<unsigned> members, int64_t groupSize, SourceEncoding encoding);
+  /// `even` (all_reduce): zeros behind the last tensor, so that each rank of the group can have as many elements.
+  Packing(CollectiveOpInterface collective, ArrayRef<unsigned> members, int64_t groupSize, SourceEncoding encoding,
+          bool even = false);
 
   /// The tensor to send, made of the members' `values`.
   Value pack(OpBuilder &builder, ValueRange values) const;
@@ -52,6 +54,7 @@ private:
     int64_t elements = 0; ///< in one row
   };
 
+  Value zeros(OpBuilder &builder) const;
   Value packOne(OpBuilder &builder, const Member &member, Value value) const;
   Value unpackOne(OpBuilder &builder, const Member &member, Value slice) const;
   Value reshape(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) const;
@@ -62,6 +65,7 @@ private:
   SourceEncoding encoding;
   Location loc;
   SmallVector<Member> members;
+  int64_t padding = 0; ///< elements behind the last member
   RankedTensorType sent, received;
 };
 

@@ -10,7 +10,7 @@ using namespace braid::oracle;
 Problem::Problem(const cost::Program &program, const cost::Pricer &pricer) {
   const std::vector<cost::Task> &tasks = program.blocks.back().tasks;
   auto alone = [&](const cost::Task &task) {
-    return task.kind == cost::Task::Collective ? pricer.candidates(task.spec).front().time.value : task.duration.value;
+    return task.kind == cost::Task::Collective ? pricer.cheapestTime(task.spec).value : task.duration.value;
   };
   double sum = 0;
   for (const cost::Task &task : tasks)
@@ -51,7 +51,7 @@ Problem::Problem(const cost::Program &program, const cost::Pricer &pricer) {
           spec.bytes += tasks[members[i]].spec.bytes;
           ++spec.tensors;
         }
-      group.durations[set] = whole(pricer.candidates(spec).front().time.value);
+      group.durations[set] = whole(pricer.cheapestTime(spec).value);
     }
     groups.push_back(std::move(group));
   }

@@ -15,7 +15,7 @@
 // QUANTILE: error: quantile: expected a number between 0 and 1, got 1.5
 
 // CHECK-DAG: #[[SMALL:plan[0-9]*]] = #braid.plan<engine = nccl, algorithm = "tree", protocol = "LL", {{.*}}fingerprint = "{{[0-9a-f]+}}">
-// CHECK-DAG: #[[LARGE:plan[0-9]*]] = #braid.plan<engine = nccl, algorithm = "ring", {{.*}}fingerprint = "{{[0-9a-f]+}}">
+// CHECK-DAG: #[[LARGE:plan[0-9]*]] = #braid.plan<engine = nccl, algorithm = "reduce_scatter+all_gather", {{.*}}fingerprint = "{{[0-9a-f]+}}">
 // CHECK-LABEL: func @main
 // CHECK: braid.all_reduce sum {{.*}}plan = #[[SMALL]]
 // CHECK: braid.all_reduce sum {{.*}}plan = #[[LARGE]]

@@ -156,13 +156,15 @@ static cost::Result<cost::Placement> placeRanks(const std::string &text, int ran
   return placement;
 }
 
-/// What is cheaper than the choice at a quantile. Noise moves prices by less than their half or so: what costs far more without
-/// it is not looked at.
+/// What is cheaper than the engine's choice at a quantile, be it a composition, which the engine does not choose by itself.
+/// Noise moves prices by less than their half or so: what costs far more without it is not looked at.
 static void findCheaper(PriceReport &report, const cost::CollectiveSpec &spec, PriceRow &row, int samples) {
   constexpr double far = 1.6;
   const std::vector<cost::Candidate> &candidates = report.pricer->candidates(spec);
   row.cheaper.assign(report.quantiles.size(), {nullptr, {}});
-  for (size_t i = 1; i < candidates.size() && candidates[i].time <= candidates[0].time * far; ++i) {
+  for (size_t i = 1; i < candidates.size(); ++i) {
+    if (candidates[i].time > candidates[0].time * far)
+      continue;
     auto others = report.pricer->quantiles(spec, i, report.quantiles, samples);
     for (size_t q = 0; q < others.size(); ++q) {
       cost::Seconds best = row.cheaper[q].first ? row.cheaper[q].second : row.quantiles[q].first;

@@ -3,12 +3,13 @@
 jaxlib does not know that dialect; its context takes the generic text with unknown operations and leaves their attributes
 as text, which is read here.
 """
+from collections import Counter
 import math
 import re
 
 from . import groups as notation
 from . import program
-from .collectives import Collective, canonical
+from .collectives import COMPOSITION, Collective, canonical
 from .errors import BraidJaxError
 
 _KINDS = {"braid.all_reduce": "all_reduce", "braid.all_gather": "all_gather", "braid.reduce_scatter": "reduce_scatter",
@@ -50,8 +51,17 @@ def planned_collectives(text, devices, what="the planned program"):
             rows = _rows(str(op.attributes["groups"]), devices)
         else:
             rows = [[int(n) for n in re.findall(r"\d+", row)] for row in re.findall(r"\[([\d, ]+)\]", str(op.attributes["replica_groups"]))]
-        elements = sum(math.prod(ir.RankedTensorType(r.type).shape) for r in op.results)
-        found.append(Collective(kind, canonical(kind, rows), elements))
+        elements = Counter()  # by type
+        for result in op.results:
+            of = ir.RankedTensorType(result.type)
+            elements[str(of.element_type)] += math.prod(of.shape)
+        if "plan" in op.attributes and COMPOSITION in str(op.attributes["plan"]):
+            for total in elements.values():  # each rank has a share of whole elements in between
+                share = -(-total // len(rows[0]))
+                found.append(Collective("reduce_scatter", canonical("reduce_scatter", rows), share))
+                found.append(Collective("all_gather", canonical("all_gather", rows), share * len(rows[0])))
+        else:
+            found.append(Collective(kind, canonical(kind, rows), elements.total()))
         return ir.WalkResult.ADVANCE
 
     with program.context() as ctx, ir.Location.unknown():

@@ -37,8 +37,8 @@ struct RankGroups {
 
 struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  Bytes bytes; ///< operand bytes per rank, summed over the tensors
-  int tensors = 1;
+  Bytes bytes;     ///< operand bytes per rank, summed over the tensors
+  int tensors = 1; ///< 0: priced as if it lay ready for every candidate, without copies to pack or pad it (for bounds)
   std::string elementType = "f32"; ///< MLIR's spelling
   std::shared_ptr<const RankGroups> groups;
   /// An all_to_all of blocks that differ in size: bytes from each rank of a group to each, row by row, the same in all groups;
@@ -55,6 +55,10 @@ struct PriceTerm {
 };
 
 class Delay;
+
+/// The algorithm that an all_reduce has as two collectives (pricing/Composed.cpp). An engine does not choose it by itself:
+/// who plans does, and who exports the plan writes both.
+constexpr const char *composition = "reduce_scatter+all_gather";
 
 /// One way to run one collective, with its price. What varies is kept apart from what does not, so that a draw is
 /// cheap.
@@ -102,9 +106,12 @@ public:
   const Cluster &cluster() const;
   Engine engine() const;
 
-  /// All candidates for the collective, cheapest (no noise) first, ties by name. Never empty: what the engine cannot
-  /// choose for is priced by its one algorithm.
+  /// All candidates for the collective, cheapest (no noise) first, ties by name; compositions behind, so that the first is the
+  /// engine's own choice. Never empty: what the engine cannot choose for is priced by its one algorithm.
   const std::vector<Candidate> &candidates(const CollectiveSpec &spec) const;
+  /// The number of the cheapest candidate of all, no noise; and its price, which no plan is faster than.
+  int cheapest(const CollectiveSpec &spec) const;
+  Seconds cheapestTime(const CollectiveSpec &spec) const { return candidates(spec)[cheapest(spec)].time; }
   /// How many different questions `candidates` had to price.
   size_t priced() const;
   /// Sentences on what is not modelled ("NVLS and NVLSTree: not modelled", ...), for the report.

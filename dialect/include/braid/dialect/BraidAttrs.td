@@ -117,6 +117,7 @@ def Braid_PlanAttr : Braid_Attr<"Plan", "plan"> {
     connection, `RAIL/PORT` where devices have several NICs; `to`: the destination port). The `fingerprint` names
     what the decision was made for: a hash of the bytes, the element type, the groups and the cluster. A plan whose
     fingerprint no longer fits its collective is stale; a lowering refuses it, other passes remark on it, none uses it.
+    The algorithm `reduce_scatter+all_gather` of an all_reduce asks its consumer to run these two.
 
     ```mlir
     #plan = #braid.plan<engine = nccl, algorithm = "ring", protocol = "Simple", channels = 16, chunks = 1,

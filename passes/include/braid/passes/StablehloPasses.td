@@ -29,7 +29,8 @@ def BraidExport : Pass<"braid-export", "::mlir::ModuleOp"> {
 
     A bucket of several tensors becomes, for `consumer=jax`, a reshape of each, a concatenation, one collective, slices and
     reshapes; element by element the order of additions is that of the separate collectives.
-    `braid.start` and `braid.wait` become `stablehlo.async_start` and `async_done`.
+    An all_reduce whose plan has the algorithm `reduce_scatter+all_gather` becomes these two, over one packed tensor that is
+    padded with zeros to whole shares. `braid.start` and `braid.wait` become `stablehlo.async_start` and `async_done`.
   }];
   let options = [
     Option<"consumer", "consumer", "::mlir::braid::ExportConsumer", "::mlir::braid::ExportConsumer::Jax",
