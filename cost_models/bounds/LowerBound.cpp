@@ -14,11 +14,12 @@
 //
 // Heads and tails: Heads.h. Nested blocks run with nothing in flight: their own bound times their trips counts in the
 // paths, on the stream and on the channels. A
-// barrier is a full stop: the bounds of the parts it cuts add up. Noise is nowhere counted; where its mean is above
-// zero, expected times are larger still.
+// barrier is a full stop: the bounds of the parts it cuts add up. lowerBound counts no noise; where its mean is above
+// zero, expected times are larger still. At the prices of a draw: QuantileBound.cpp.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "bounds/Batches.h"
 #include "bounds/Heads.h"
+#include "bounds/LeastPrices.h"
 #include "bounds/OneMachine.h"
 #include "pricing/PriceLine.h"
 #include "schedule/Contraction.h"
@@ -29,25 +30,27 @@ using namespace braid::cost;
 
 namespace {
 
-/// The cheapest way to send the bytes of `spec` as equal messages one after another.
-Seconds cheapestOfAllBytes(const Pricer &pricer, CollectiveSpec spec, int parts) {
-  spec.tensors = 0;
-  Bytes all = spec.bytes;
-  Seconds cheapest = pricer.cheapestTime(spec);
-  for (int split = 2; split <= std::min(parts, 16); split *= 2) {
-    spec.bytes = {all.value / split};
-    cheapest = std::min(cheapest, double(split) * pricer.cheapestTime(spec));
-  }
-  return cheapest;
-}
+/// Prices without noise: monotone in bytes, so that others in a bucket don't matter.
+class PlainPrices : public LeastPrices {
+public:
+  explicit PlainPrices(const Pricer &pricer) : pricer(pricer) {}
+  Seconds of(const CollectiveSpec &spec, Bytes) override { return pricer.cheapestTime(spec); }
+
+private:
+  const Pricer &pricer;
+};
 
 class BlockBound {
 public:
-  BlockBound(const Block &block, const Pricer &pricer, const std::vector<Bound> &callees)
-      : block(block), pricer(pricer), callees(callees) {
+  BlockBound(const Block &block, const Pricer &pricer, LeastPrices &prices, int batches,
+             const std::vector<Bound> &callees)
+      : block(block), pricer(pricer), prices(prices), batches(batches), callees(callees) {
+    for (const Task &task : block.tasks)
+      if (sharesBuckets(task))
+        ofKey[keyOf(task)] += task.spec.bytes;
     for (const Task &task : block.tasks) {
       if (task.kind == Task::Collective)
-        durations.push_back(pricer.cheapestTime(task.spec));
+        durations.push_back(prices.of(task.spec, sharesBuckets(task) ? ofKey[keyOf(task)] : task.spec.bytes));
       else if (task.kind == Task::Nested)
         durations.push_back(task.trips * callees[task.block].time);
       else
@@ -130,21 +133,38 @@ private:
            std::to_string(collectives) + " collectives up to there";
   }
 
+  static bool sharesBuckets(const Task &task) {
+    return task.kind == Task::Collective && task.key >= 0 && task.asynchronous;
+  }
+  // Keys are bucketed within a kind and group; a key that holds several anyway is cut by them.
+  using Key = std::tuple<int, int, const RankGroups *, std::string>;
+  static Key keyOf(const Task &task) {
+    return {task.key, int(task.spec.kind), task.spec.groups.get(), task.spec.elementType};
+  }
+
+  /// The cheapest way to send the bytes of `spec`, of a key, as equal messages one after another.
+  Seconds cheapestOfAllBytes(CollectiveSpec spec, int parts, const Key &key) const {
+    spec.tensors = 0;
+    Bytes all = spec.bytes, most = ofKey.at(key);
+    Seconds cheapest = prices.of(spec, most);
+    for (int split = 2; split <= std::min(parts, 16); split *= 2) {
+      spec.bytes = {all.value / split};
+      cheapest = std::min(cheapest, double(split) * prices.of(spec, most));
+    }
+    return cheapest;
+  }
+
   /// What a set of collectives keeps a channel busy for: bytes that may share a bucket as the cheapest messages.
   struct Load {
     struct Sum {
       CollectiveSpec spec;
       int count = 0;
     };
-    // Keys are bucketed within a kind and group; a key that holds several anyway is cut by them.
-    std::map<std::tuple<int, int, const RankGroups *, std::string>, Sum> keys;
+    std::map<Key, Sum> keys;
     double single = 0; ///< seconds of those that are served one by one, and of nested blocks
     int singles = 0;
     Bytes bytes;
   };
-  static auto keyOf(const Task &task) {
-    return std::tuple(task.key, int(task.spec.kind), task.spec.groups.get(), task.spec.elementType);
-  }
   void add(Load &load, int number) const {
     const Task &task = block.tasks[number];
     if (task.kind == Task::Nested) {
@@ -166,7 +186,7 @@ private:
   double busy(const Load &load) const {
     double sum = load.single;
     for (auto &[key, all] : load.keys)
-      sum += cheapestOfAllBytes(pricer, all.spec, all.count).value;
+      sum += cheapestOfAllBytes(all.spec, all.count, key).value;
     return sum;
   }
 
@@ -185,9 +205,9 @@ private:
     }
     if (!any)
       return;
-    std::map<decltype(keyOf(Task())), double> ofByte;
+    std::map<Key, double> ofByte;
     for (auto &[key, all] : whole.keys)
-      ofByte[key] = cheapestOfAllBytes(pricer, all.spec, all.count).value / std::max(1.0, double(all.spec.bytes.value));
+      ofByte[key] = cheapestOfAllBytes(all.spec, all.count, key).value / std::max(1.0, double(all.spec.bytes.value));
     std::vector<Job> jobs;
     for (int i : tasks) {
       const Task &task = block.tasks[i];
@@ -206,7 +226,8 @@ private:
     }
     offerLoad(fabric, critical, found.head, found.tail, offer);
     offerLoad(fabric, whole, whenAll, tailOfAll, offer);
-    if (whole.keys.size() == 1 && whole.singles == 0 && whole.single == 0 && tasks.size() > 1 && tasks.size() <= 2000)
+    if (batches && whole.keys.size() == 1 && whole.singles == 0 && whole.single == 0 && tasks.size() > 1 &&
+        tasks.size() <= 2000)
       batchBound(fabric, first, tasks, heads, whole.keys.begin()->second.spec, tailOfAll, offer);
   }
 
@@ -225,9 +246,20 @@ private:
       });
       arrivals.push_back(arrival);
     }
-    PriceLine line(pricer, all, /*ideal=*/true);
-    // Between the sizes that are asked for a price may lie a little below the line.
-    double end = earliestEndOfBatches(arrivals, [&](double bytes) { return 0.999 * line(bytes, false); });
+    double end = 0;
+    if (batches == fineBatches) {
+      PriceLine line(pricer, all, /*ideal=*/true);
+      // Between the sizes that are asked for a price may lie a little below the line.
+      end = earliestEndOfBatches(arrivals, [&](double bytes) { return 0.999 * line(bytes, false); });
+    } else {
+      CollectiveSpec some = all;
+      some.tensors = 0;
+      auto price = [&](double bytes) {
+        some.bytes = {int64_t(bytes)};
+        return prices.of(some, all.bytes).value;
+      };
+      end = earliestEndOfBatches(arrivals, price, batches);
+    }
     offer(end + tail, [&] {
       return std::string(name(fabric)) + ": the best messages of together " + toString(all.bytes) +
              ", none begun before its bytes are ready, and " + toString(Seconds{tail}) + " after them";
@@ -247,15 +279,23 @@ private:
 
   const Block &block;
   const Pricer &pricer;
+  LeastPrices &prices;
+  const int batches;
   const std::vector<Bound> &callees;
   std::vector<Seconds> durations;
+  std::map<Key, Bytes> ofKey; ///< of all tasks that may share buckets
 };
 
 } // namespace
 
-Bound braid::cost::lowerBound(const Program &program, const Pricer &pricer) {
+Bound braid::cost::boundAt(const Program &program, const Pricer &pricer, LeastPrices &prices, int batches) {
   std::vector<Bound> bounds;
   for (const Block &block : program.blocks)
-    bounds.push_back(BlockBound(block, pricer, bounds).compute());
+    bounds.push_back(BlockBound(block, pricer, prices, batches, bounds).compute());
   return bounds.empty() ? Bound{} : bounds.back();
+}
+
+Bound braid::cost::lowerBound(const Program &program, const Pricer &pricer) {
+  PlainPrices prices(pricer);
+  return boundAt(program, pricer, prices, fineBatches);
 }

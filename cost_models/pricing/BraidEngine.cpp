@@ -255,7 +255,7 @@ private:
   /// First device of the one group of many ranks, which are on consecutive devices; else -1.
   int firstOfMany(const RankGroups &groups) const {
     int size = groupSize(groups);
-    if (size <= mostPlayedRanks || groups.groups.size() > 1)
+    if (size <= mostPlayedRanks || groups.groups.size() > 1 || !cluster.contention) // closed forms count on contention
       return -1;
     auto device = [&](int i) { return placement.deviceOf[groups.groups.empty() ? i : groups.groups[0][i]]; };
     int length = groups.groups.empty() ? size : int(groups.groups[0].size());
@@ -375,9 +375,11 @@ private:
     addTerm(c, &Candidate::wire, "transfer", times.played - times.empty,
             text("%s: links at their bandwidth, first come first served, and reduction at %s; beyond the latency",
                  size.c_str(), toString(job.members.reduction).c_str()));
-    c.flows = uplinks.total;
-    c.flowsPerLeaf = uplinks.perLeaf;
-    c.streamsPerNic = uplinks.streams;
+    if (cluster.contention) { // else none collide
+      c.flows = uplinks.total;
+      c.flowsPerLeaf = uplinks.perLeaf;
+      c.streamsPerNic = uplinks.streams;
+    }
     double each = linksOf(hosts).latency.value;
     c.serialMessages = each > 0 ? std::max(1.0, c.latency.value / each) : double(serialMessages);
   }

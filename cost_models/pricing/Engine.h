@@ -25,7 +25,7 @@ std::unique_ptr<EngineModel> makeBraidEngine(const Cluster &cluster, const Place
 Candidate nothingToDo();
 
 /// What the flows over leaf switches' uplinks do: collisions are drawn from them, and where more leave a leaf than it
-/// has uplinks the transfer takes longer without any noise.
+/// has uplinks the transfer takes longer without any noise. Nothing where the cluster has no contention.
 void addUplinks(Candidate &candidate, const UplinkFlows &flows, const Cluster &cluster);
 
 } // namespace braid::cost

@@ -169,7 +169,7 @@ GroupLayout layoutOf(const RankGroups &groups, const Cluster &cluster, const Pla
         double sum = 0;
         shares.emplace_back();
         for (int nic : usages[i][host])
-          sum += shares.back()[nic] = 1.0 / users[{host, nic}];
+          sum += shares.back()[nic] = cluster.contention ? 1.0 / users[{host, nic}] : 1;
         shape.nics = std::min(shape.nics, sum);
       }
       addNeighbours(order, shares, ring, tree, everybody, cluster);

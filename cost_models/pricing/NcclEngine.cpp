@@ -19,6 +19,8 @@ Candidate nothingToDo() {
 }
 
 void addUplinks(Candidate &c, const UplinkFlows &flows, const Cluster &cluster) {
+  if (!cluster.contention) // nothing to wait for, and nothing to collide with
+    return;
   c.flows = flows.total;
   c.flowsPerLeaf = flows.perLeaf;
   c.streamsPerNic *= flows.streams;

@@ -9,6 +9,7 @@
 #include "pricing/Ticks.h"
 #include <algorithm>
 #include <queue>
+#include <unordered_map>
 
 namespace braid::cost {
 
@@ -80,7 +81,8 @@ struct Event {
 class Player {
 public:
   Player(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network, const PlayOptions &options)
-      : ranks(ranks), network(network), options(options), linkFree(network.links.size()), reducerFree(ranks.size()) {
+      : ranks(ranks), network(network), options(options), contention(network.topology.cluster().contention),
+        linkFree(network.links.size()), reducerFree(ranks.size()) {
     for (const Topology::Link &link : network.links)
       latencies.push_back(inTicks(link.latency.value));
     for (const PlayedRank &rank : ranks)
@@ -264,9 +266,10 @@ private:
       return;
     }
     int link = message.path.links[message.hop++];
-    double start = std::max(time, linkFree[link]), latency = latencies[link];
-    linkFree[link] = start + inTicks(message.bytes / network.links[link].bandwidth.value);
-    message.tail = std::max(message.tail, linkFree[link]) + latency;
+    double &free = contention ? linkFree[link] : ownFree[uint64_t(message.source) * linkFree.size() + uint64_t(link)];
+    double start = std::max(time, free), latency = latencies[link];
+    free = start + inTicks(message.bytes / network.links[link].bandwidth.value);
+    message.tail = std::max(message.tail, free) + latency;
     push(start + latency, message.source, Event::Arrival, index);
   }
 
@@ -282,12 +285,14 @@ private:
   const std::vector<PlayedRank> &ranks;
   const PlayedNetwork &network;
   const PlayOptions &options;
+  const bool contention;
   int channels = 1;
   std::vector<Lane> lanes; ///< rank * channels + channel
   std::vector<std::vector<Inbox>> waiting;
   Pool<Message> messages;
   std::priority_queue<Event> events;
   std::vector<double> latencies, linkFree, reducerFree;
+  std::unordered_map<uint64_t, double> ownFree; ///< without contention: of each rank and link
   uint64_t number = 0;
   double finish = 0;
 };

@@ -8,6 +8,9 @@
 //   link 1   |==== message ====|                      holds the link bytes / bandwidth
 //   link 2      |==== message ====|                   starts one latency later, or when the link is free
 //   target                         * delivered        the tail has left every link and travelled the rest of the way
+//
+// Where the cluster file says `contention: off`, each rank has links of its own: its messages wait for each other, not for those of
+// other ranks.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_PRICING_PLAYER_H
 #define BRAID_COST_MODELS_PRICING_PLAYER_H

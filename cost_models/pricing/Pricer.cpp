@@ -95,7 +95,14 @@ Pricer::~Pricer() = default;
 
 const Cluster &Pricer::cluster() const { return state->cluster; }
 Engine Pricer::engine() const { return state->engine; }
-std::vector<std::string> Pricer::notModelled() const { return state->model->notModelled(); }
+std::vector<std::string> Pricer::notModelled() const {
+  std::vector<std::string> sentences = state->model->notModelled();
+  if (!state->cluster.contention)
+    sentences.insert(sentences.begin(),
+                     "contention between ranks, since the cluster file switches it off (topology.contention): a "
+                     "what-if");
+  return sentences;
+}
 
 //===- candidates -----------------------------------------------------------------------------------------------===//
 
@@ -211,7 +218,9 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
       FabricProfile split = profile(fabric);
       split.collisionFlowsPerNic =
           std::min(128, std::max(1, connections > 0 ? connections : split.collisionFlowsPerNic) * streams);
-      entry.value = drawJobCollision(split, flows, perLeaf, seed, job);
+      // Where more flows leave a leaf than it has uplinks, the price without noise counts an even share already.
+      double evenly = std::max(1.0, double(perLeaf) / uplinksPerLeaf(cluster));
+      entry.value = std::min(1.0, evenly * drawJobCollision(split, flows, perLeaf, seed, job));
     }
   }
   return entry.value;
@@ -273,6 +282,30 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
     transfer = state->transferDraw(c, fabric, place);
   return c.fixed + c.latency * latency + delay + c.wire * (transfer / fraction) +
          drawOperationSpike(profile, std::max(c.nodes, c.exposedNodes), place);
+}
+
+LeastFactors Pricer::leastFactors(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
+                                  uint64_t operations) const {
+  const FabricProfile &profile = state->profile(fabric);
+  LeastFactors least;
+  if (profile.latencySigma != 0 || profile.transfersVary()) {
+    least = {1e300, profile.transfersVary() ? 1e300 : 1};
+    DrawPlace place;
+    place.seed = seed;
+    place.job = job;
+    place.step = step;
+    for (place.operation = 0; place.operation < std::max<uint64_t>(1, operations); ++place.operation) {
+      place.purpose = purpose::serialBulk; // as in draw()
+      least.latency = std::min(least.latency, draws::latencyFactor(profile.noise(), place));
+      if (profile.transfersVary())
+        least.wire = std::min(least.wire, state->transferDraw(c, fabric, place));
+    }
+  }
+  if (profile.latencyRebaseSigma != 0)
+    least.latency *= state->jobDraw(fabric, 0, 0, 1, 0, seed, job);
+  if (c.flows > 1 && profile.collisionUplinks > 0)
+    least.wire /= state->jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, c.connections, seed, job);
+  return least;
 }
 
 static constexpr uint64_t priceSeed = 0x627261696421; // of quantiles and means of one collective alone

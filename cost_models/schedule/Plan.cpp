@@ -64,7 +64,9 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
   if (!broken.empty())
     return Error{"plan, expected a schedule that passes the verifier, got: " + broken, ""};
   result.policies.push_back(std::move(best));
-  if (options.compared)
+  if (options.compared) {
     result.bound = lowerBound(program, pricer);
+    result.quantileBound = quantileBound(program, pricer, result.bound, options.objective, unseen(options.sampling));
+  }
   return result;
 }

@@ -27,6 +27,8 @@ set(BRAID_SCHEDULE_SOURCES
   simulate/Stages.cpp
   simulate/Timeline.cpp
   bounds/Batches.cpp
+  bounds/DrawnPrices.cpp
   bounds/Heads.cpp
   bounds/LowerBound.cpp
-  bounds/OneMachine.cpp)
+  bounds/OneMachine.cpp
+  bounds/QuantileBound.cpp)

@@ -19,6 +19,9 @@ namespace braid::cost {
 
 constexpr int drawnTrips = 8;
 
+/// The most collectives that a step draws for, whatever their buckets.
+double drawnLaunches(const Program &program);
+
 struct FlatEvent {
   enum Kind { Compute, Nested, Start, Wait } kind;
   int index;    ///< task (the first one of an added-up run), task, bucket, bucket

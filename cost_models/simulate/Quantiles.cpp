@@ -4,6 +4,7 @@
 // (common random numbers), so that their difference has less noise than either.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "simulate/Flatten.h"
+#include "simulate/OrderStatistics.h"
 
 using namespace braid::cost;
 
@@ -38,23 +39,10 @@ private:
   StepPlayer<Draw, NoWatcher> engine;
 };
 
-/// Linear interpolation between order statistics; `sorted` is not empty.
-double quantileOf(const std::vector<double> &sorted, double q) {
-  double place = q * double(sorted.size() - 1);
-  size_t below = size_t(place);
-  if (below + 1 >= sorted.size())
-    return sorted.back();
-  return sorted[below] + (place - double(below)) * (sorted[below + 1] - sorted[below]);
-}
-
 /// Half the distance of the order statistics one binomial standard deviation around the quantile.
 double standardErrorOf(const std::vector<double> &sorted, double q) {
   double spread = std::sqrt(q * (1 - q) / double(sorted.size()));
   return (quantileOf(sorted, std::min(1.0, q + spread)) - quantileOf(sorted, std::max(0.0, q - spread))) / 2;
-}
-
-bool deterministic(const Pricer &pricer) {
-  return pricer.cluster().intra.profile.deterministic() && pricer.cluster().inter.profile.deterministic();
 }
 
 std::vector<double> freshSteps(const Program &program, const Schedule &schedule, const Pricer &pricer,
@@ -69,20 +57,23 @@ std::vector<double> freshSteps(const Program &program, const Schedule &schedule,
 
 } // namespace
 
-SampleOptions braid::cost::affordable(const Program &program, SampleOptions asked) {
-  constexpr double launches = 2048; // of a step that is sampled in full
+double braid::cost::drawnLaunches(const Program &program) {
   std::vector<double> drawn(program.blocks.size());
   for (size_t b = 0; b < program.blocks.size(); ++b) // callees first
     for (const Task &task : program.blocks[b].tasks)
       if (task.kind == Task::Collective)
         drawn[b] += 1;
       else if (task.kind == Task::Nested)
-        drawn[b] += std::min(task.trips, double(drawnTrips)) * drawn[task.block];
-  if (drawn.empty() || drawn.back() <= launches)
+        drawn[b] += std::min(std::ceil(task.trips), double(drawnTrips)) * drawn[task.block];
+  return drawn.empty() ? 0 : drawn.back();
+}
+
+SampleOptions braid::cost::affordable(const Program &program, SampleOptions asked) {
+  constexpr double launches = 2048; // of a step that is sampled in full
+  double drawn = drawnLaunches(program);
+  if (drawn <= launches)
     return asked;
-  auto fewer = [&](int count, int least) {
-    return std::max(std::min(count, least), int(count * launches / drawn.back()));
-  };
+  auto fewer = [&](int count, int least) { return std::max(std::min(count, least), int(count * launches / drawn)); };
   asked.samples = fewer(asked.samples, 200);
   asked.steps = fewer(asked.steps, 4);
   return asked;
@@ -95,7 +86,7 @@ SampleOptions braid::cost::unseen(SampleOptions searched) {
 
 Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                  const SampleOptions &options) {
-  if (deterministic(pricer)) {
+  if (isDeterministic(pricer)) {
     Seconds total = playWithoutNoise(program, schedule, pricer).total;
     return {total, total, total, {}, {}};
   }
@@ -119,7 +110,7 @@ std::vector<Seconds> braid::cost::stepTimes(const Program &program, const Schedu
 
 Seconds braid::cost::objective(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                const Objective &objective, const SampleOptions &options) {
-  if (deterministic(pricer))
+  if (isDeterministic(pricer))
     return playWithoutNoise(program, schedule, pricer).total;
   if (objective.kind == ObjectiveKind::Serving)
     return {quantileOf(freshSteps(program, schedule, pricer, options), objective.quantile)};

@@ -124,6 +124,8 @@ std::string hashOf(const Cluster &c) {
         out.add("table", h.table->meaning());
     }
   }
+  if (!c.contention)
+    out.add("contention", "off");
   for (size_t i = 0; i < c.groups.size(); ++i) {
     std::string prefix = "group" + std::to_string(i) + ".";
     out.add(prefix + "hosts", c.groups[i].hosts);

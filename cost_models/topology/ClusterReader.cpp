@@ -309,6 +309,9 @@ static void readTopology(YamlSection section, Cluster &c) {
   if (section.has("hash_seed"))
     c.hashSeed = uint64_t(section.whole("hash_seed", 0, INT_MAX));
   readFlowHash(section, c);
+  c.contention = onOrOff(section, "contention", true);
+  if (!c.contention)
+    section.assume("contention is off: a what-if, no fabric gives all who share a link its whole bandwidth");
   section.finish();
 }
 

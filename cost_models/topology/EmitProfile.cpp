@@ -77,6 +77,9 @@ static Result<algorithms::Paths> readPath(const std::string &path, const Cluster
 
 Result<std::string> emitProfile(const Cluster &cluster, const Placement &placement, bool aggregators,
                                 const std::string &path) {
+  if (!cluster.contention)
+    return Error{"topology.contention: expected on, as messages share the links of the emulated fabric, got off",
+                 cluster.path};
   Result<Topology> topology = Topology::build(cluster);
   if (!topology)
     return topology.error();

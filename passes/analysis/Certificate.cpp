@@ -25,6 +25,11 @@ DictionaryAttr makeCertificate(ModuleOp module, const ModelledPlan &plan) {
   seconds("p50_s", braid.quantiles.p50);
   seconds("p95_s", braid.quantiles.p95);
   seconds("p99_s", braid.quantiles.p99);
+  const cost::QuantileBound &drawn = plan.result.quantileBound; // of any schedule, under the draws of the four above
+  seconds("bound_objective_s", drawn.objective);
+  seconds("bound_p50_s", drawn.p50);
+  seconds("bound_p95_s", drawn.p95);
+  seconds("bound_p99_s", drawn.p99);
   text("rule", braid.rule);
   text("cluster", plan.cluster.name);
   text("cluster_hash", plan.cluster.hash);

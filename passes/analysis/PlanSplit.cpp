@@ -154,6 +154,11 @@ private:
     cost::Bound bound = cost::lowerBound(best->cut->model.program, *plan.pricer);
     if (bound.time < plan.result.bound.time)
       plan.result.bound = {bound.time, bound.witness + ", with collectives cut"};
+    cost::QuantileBound &drawn = plan.result.quantileBound,
+                        cut = cost::quantileBound(best->cut->model.program, *plan.pricer, bound, plan.options.objective,
+                                                  cost::unseen(plan.options.sampling));
+    drawn = {std::min(drawn.p50, cut.p50), std::min(drawn.p95, cut.p95), std::min(drawn.p99, cut.p99),
+             std::min(drawn.objective, cut.objective)};
     plan.result.alternatives = std::move(best->alternatives);
     plan.result.policies.back() = std::move(best->plan);
     plan.cut = std::move(best->cut);

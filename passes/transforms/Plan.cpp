@@ -144,6 +144,12 @@ private:
     remarkAnalysis(loc, category, "bound",
                    "no schedule is faster than " + cost::toString(plan.result.bound.time) + ": " +
                        plan.result.bound.witness);
+    const cost::QuantileBound &drawn = plan.result.quantileBound;
+    remarkAnalysis(loc, category, "quantile-bound",
+                   "under the draws that policies are sampled under, no schedule has an objective below " +
+                       cost::toString(drawn.objective) + ", or a step's p50, p95 and p99 below " +
+                       cost::toString(drawn.p50) + ", " + cost::toString(drawn.p95) + " and " +
+                       cost::toString(drawn.p99));
     for (const std::string &sentence : plan.pricer->notModelled())
       remarkAnalysis(loc, category, "not-modelled", sentence);
     for (const std::string &assumption : plan.cluster.assumptions)

@@ -1,20 +1,23 @@
 //===- RandomSchedules.cpp - no schedule lies below the bound ------------------------------------------------------===//
 //
-//   random_schedules COUNT [--planted separate|permille]
+//   random_schedules COUNT [--planted separate|permille|drawn-percent|undrawn]
 //
 // Random programs (loops in them, barriers, synchronous and ordered collectives, two fabrics), priced as each engine and form of
 // bucket prices; for each, random schedules made here, without Braid's scheduler: random buckets, algorithms, orders and places of
 // waits, one to three collectives in flight; then every policy and the plan. Each must pass the verifier and be no faster than the
-// bound. Prints one line; exits 1 if one is.
+// bound. Some of them are sampled too, on clusters whose noise lasts for jobs, is drawn by each launch, or by each flow: none of their
+// quantiles, nor their objective, may lie below the bound of these samples. Prints one line; exits 1 if one is.
 //
 // Planted bounds, to see that they are caught: `separate` believes that no two collectives may share a bucket, `permille` is
-// a thousandth too high.
+// a thousandth too high; of the quantiles, `drawn-percent` is a hundredth too high where draws count, and `undrawn` is the bound
+// without noise.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "unit/RandomProgram.h"
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <string>
+#include <tuple>
 
 using namespace braid::cost;
 
@@ -197,13 +200,97 @@ double plantedBound(const std::string &planted, Program program, const Pricer &p
   return lowerBound(program, pricer).time.value * (planted == "permille" ? 1.001 : 1);
 }
 
+/// Draws for jobs, and rare long ones; draws for launches on two tiers, shared by neighbours; draws for flows.
+Cluster noisyCluster(int kind) {
+  Cluster cluster = testing::smallCluster(kind == 0);
+  FabricProfile &inter = cluster.inter.profile, &intra = cluster.intra.profile;
+  inter.latencyRebaseSigma = 0.3;
+  if (kind != 0) {
+    cluster.topology = "fat_tree";
+    cluster.hostsPerLeaf = 2;
+    cluster.spineLatency = microseconds(1);
+    inter.collisionUplinks = 4;
+    inter.bulkMean = 0.1;
+  }
+  if (kind == 1) {
+    inter.latencySigma = 0.4;
+    inter.bandwidthSigma = 0.3;
+    inter.correlation = 0.5;
+    intra.latencySigma = 0.2;
+  }
+  if (kind == 2) {
+    inter.flowSigma = 0.5;
+    inter.slowFlows = 0.1;
+    inter.collisionFlowsPerNic = 2;
+  }
+  return cluster;
+}
+
+bool drawsCount(const QuantileBound &bound) { return bound.p95 > 1.03 * bound.p50; }
+
+QuantileBound plantedBoundOfDraws(const std::string &planted, const Program &program, const Pricer &pricer,
+                                  const PlanOptions &options) {
+  Bound plain = lowerBound(program, pricer);
+  QuantileBound bound = quantileBound(program, pricer, plain, options.objective, options.sampling);
+  if (planted == "undrawn")
+    bound = {plain.time, plain.time, plain.time, plain.time};
+  double factor = planted == "drawn-percent" && drawsCount(bound) ? 1.01 : 1;
+  return {bound.p50 * factor, bound.p95 * factor, bound.p99 * factor, bound.objective * factor};
+}
+
+/// Random schedules and policies of a program under noise.
+class Sampled {
+public:
+  explicit Sampled(const Placement &placement) {
+    for (auto [engine, form, kind] :
+         {std::tuple(Engine::Nccl, BucketForm::OneLaunch, 0), std::tuple(Engine::Nccl, BucketForm::Copies, 1),
+          std::tuple(Engine::Nccl, BucketForm::GroupCall, 2), std::tuple(Engine::Braid, BucketForm::OneLaunch, 1)})
+      pricers.push_back(std::make_unique<Pricer>(noisyCluster(kind), placement, engine, form));
+  }
+
+  void check(const Program &program, uint64_t seed, const std::string &planted) {
+    const Pricer &pricer = *pricers[seed / 4 % pricers.size()];
+    PlanOptions options;
+    options.objective = {seed % 2 ? ObjectiveKind::Training : ObjectiveKind::Serving, seed % 3 ? 0.5 : 0.9};
+    options.sampling = {seed, 50, 8, 4};
+    QuantileBound bound = plantedBoundOfDraws(planted, program, pricer, options);
+    auto judge = [&](const Schedule &schedule, const std::string &what) {
+      Quantiles q = quantiles(program, schedule, pricer, options.sampling);
+      Seconds reached = objective(program, schedule, pricer, options.objective, options.sampling);
+      for (auto [got, least, of] :
+           {std::tuple(q.p50, bound.p50, "p50"), std::tuple(q.p95, bound.p95, "p95"),
+            std::tuple(q.p99, bound.p99, "p99"), std::tuple(reached, bound.objective, "objective")}) {
+        if (got.value < least.value * (1 - 1e-9)) {
+          std::printf("program %d, %s under noise: expected a %s of at least the bound of %.9g s, got %.9g s\n",
+                      int(seed), what.c_str(), of, least.value, got.value);
+          std::exit(1);
+        }
+        if (drawsCount(bound))
+          closest = std::min(closest, got / least);
+      }
+      ++count;
+    };
+    for (int i = 0; i < 5; ++i)
+      judge(RandomSchedule(program, pricer, seed * 1000 + uint64_t(i)).make(), "random schedule " + std::to_string(i));
+    for (Policy policy : {Policy::PerTensor, Policy::Xla30MiB, Policy::OneBucket})
+      judge(runPolicy(program, pricer, policy, options).schedule, name(policy));
+  }
+
+  int count = 0;
+  double closest = 1e300;
+
+private:
+  std::vector<std::unique_ptr<Pricer>> pricers;
+};
+
 } // namespace
 
 int main(int argc, char **argv) {
   int count = argc > 1 ? std::atoi(argv[1]) : 0;
   std::string planted = argc > 3 && !std::strcmp(argv[2], "--planted") ? argv[3] : "";
-  if (count < 1 || (argc != 2 && planted != "separate" && planted != "permille")) {
-    std::fprintf(stderr, "usage: random_schedules COUNT [--planted separate|permille]\n");
+  bool known = planted == "separate" || planted == "permille" || planted == "drawn-percent" || planted == "undrawn";
+  if (count < 1 || (argc != 2 && !known)) {
+    std::fprintf(stderr, "usage: random_schedules COUNT [--planted separate|permille|drawn-percent|undrawn]\n");
     return 2;
   }
   constexpr int eachProgram = 20, plannedPrograms = 20;
@@ -215,6 +302,7 @@ int main(int argc, char **argv) {
     pricers.push_back(std::make_unique<Pricer>(testing::smallCluster(), placement, Engine::Nccl, form));
   pricers.push_back(std::make_unique<Pricer>(testing::smallCluster(), placement, Engine::Braid, BucketForm::OneLaunch));
 
+  Sampled sampled(placement);
   int made = 0, near = 0, policies = 0;
   double closest = 1e300;
   for (uint64_t seed = 1; made < count; ++seed) {
@@ -252,8 +340,10 @@ int main(int argc, char **argv) {
       checkPolicy(runPolicy(program, pricer, policy, options));
     if (seed % plannedPrograms == 0) // takes longer than all others together
       checkPolicy(runPolicy(program, pricer, Policy::Braid, options));
+    sampled.check(program, seed, planted);
   }
-  std::printf("{\"random\": %d, \"policies\": %d, \"closest\": %.9f, \"within_percent\": %d}\n", made, policies,
-              closest, near);
+  std::printf("{\"random\": %d, \"policies\": %d, \"closest\": %.9f, \"within_percent\": %d, \"sampled\": %d, "
+              "\"closest_sampled\": %.9f}\n",
+              made, policies, closest, near, sampled.count, sampled.closest);
   return 0;
 }

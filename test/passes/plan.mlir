@@ -20,7 +20,7 @@
 // RUN: not braid-opt %s --braid-plan="cluster=%clusters/h100-ib-ndr-4x2.yaml objective=fast" 2>&1 | FileCheck %s --check-prefix=OBJECTIVE
 
 // CHECK-DAG: #[[PLAN:plan[0-9]*]] = #braid.plan<engine = nccl
-// CHECK: braid.certificate = {bound_s = [[BOUND:[0-9.E-]+]] : f64, certified = true, cluster = "h100-ib-ndr-4x2", cluster_hash = "{{[0-9a-f]+}}", gap =
+// CHECK: braid.certificate = {bound_objective_s = {{[0-9.E-]+}} : f64, bound_p50_s = {{[0-9.E-]+}} : f64, bound_p95_s = {{[0-9.E-]+}} : f64, bound_p99_s = {{[0-9.E-]+}} : f64, bound_s = [[BOUND:[0-9.E-]+]] : f64, certified = true, cluster = "h100-ib-ndr-4x2", cluster_hash = "{{[0-9a-f]+}}", gap =
 // CHECK-SAME: objective = "training"
 // CHECK-SAME: order = "{{[0-9a-f]+}}", orders = {"1x8-{{[0-9a-f]+}}" = "{{[0-9a-f]+}}"}
 // CHECK-SAME: witness =
@@ -44,6 +44,7 @@
 // REMARK-DAG: [Analysis] policy | Category:braid-plan | Remark="one-bucket: objective
 // REMARK-DAG: [Analysis] policy | Category:braid-plan | Remark="braid ({{.*}}): objective
 // REMARK-DAG: [Analysis] bound | Category:braid-plan | Remark="no schedule is faster than {{.*}}: {{.*}}"
+// REMARK-DAG: [Analysis] quantile-bound | Category:braid-plan | Remark="under the draws {{.*}} no schedule has an objective below {{.*}}, or a step's p50, p95 and p99 below {{.*}}"
 // REMARK-DAG: [Passed] bucket | Category:braid-plan | Remark="merged {{.*}} all_reduce of {{.*}} into one launch
 // REMARK-DAG: [Passed] overlap | Category:braid-plan | Remark="runs beside {{.*}} of {{.*}}s"
 // REMARK-DAG: [Analysis] algorithm | Category:braid-plan | Remark="all_reduce of {{.*}} over 8 ranks: {{.*}}; runner-up

@@ -93,3 +93,87 @@ TEST_CASE("bound: trips multiply nested blocks, barriers add up") {
   CHECK(lowerBound(cut, pricer).time.value == Approx(1e-3 + price));
   CHECK_THAT(lowerBound(cut, pricer).witness, Contains("parts between barriers"));
 }
+
+static Cluster drawnCluster() {
+  Cluster cluster = smallCluster(true);
+  cluster.topology = "fat_tree";
+  cluster.hostsPerLeaf = 2;
+  cluster.spineLatency = microseconds(1);
+  cluster.inter.profile.latencySigma = 0.3;
+  cluster.inter.profile.bandwidthSigma = 0.2;
+  return cluster;
+}
+
+static Placement eightRanks() {
+  Placement placement;
+  for (int rank = 0; rank < 8; ++rank)
+    placement.deviceOf.push_back(rank);
+  return placement;
+}
+
+TEST_CASE("quantile bound: no launch of a step costs less than its least factors say") {
+  for (Engine engine : {Engine::Nccl, Engine::Braid}) {
+    Pricer pricer(drawnCluster(), eightRanks(), engine, BucketForm::OneLaunch);
+    CollectiveSpec spec = collective("r", 1 << 20, {}).spec;
+    double closest = 1e9;
+    for (const Candidate &c : pricer.candidates(spec))
+      for (uint64_t job = 0; job < 50; ++job) {
+        LeastFactors f = pricer.leastFactors(c, Fabric::Inter, 7, job, 3, 6);
+        double least = c.fixed.value + c.latency.value * f.latency + c.wire.value * f.wire;
+        for (uint64_t operation = 0; operation < 6; ++operation) {
+          double drawn = pricer.draw(c, Fabric::Inter, 7, job, 3, operation).value;
+          CHECK(drawn >= least * (1 - 1e-12));
+          closest = std::min(closest, drawn / least);
+        }
+      }
+    CHECK(closest < 1.2); // and it is not idle
+  }
+}
+
+TEST_CASE("quantile bound: without noise it is the bound") {
+  Pricer pricer = smallPricer();
+  Program program = randomProgram(3);
+  Bound plain = lowerBound(program, pricer);
+  QuantileBound bound = quantileBound(program, pricer, plain, {}, {});
+  CHECK(bound.p50 == plain.time);
+  CHECK(bound.p99 == plain.time);
+  CHECK(bound.objective == plain.time);
+}
+
+TEST_CASE("quantile bound: what a job's latency does to a collective that can't be hidden is counted in full") {
+  Cluster cluster = smallCluster();
+  cluster.inter.profile.latencyRebaseSigma = 0.3;
+  Pricer pricer(cluster, eightRanks(), Engine::Nccl, BucketForm::OneLaunch);
+  for (int64_t bytes : {1 << 10, 1 << 24}) { // another candidate is the cheapest in another draw
+    Program program = programOf({compute("x", 10), collective("r", bytes, {0}, -1), compute("y", 10, {1})});
+    QuantileBound bound = quantileBound(program, pricer, lowerBound(program, pricer), {}, {});
+    Quantiles played = quantiles(program, scheduleProgram(program, {}, pricer, {}), pricer, {});
+    for (auto [of, least] :
+         {std::pair(played.p50, bound.p50), std::pair(played.p95, bound.p95), std::pair(played.p99, bound.p99)}) {
+      CHECK(of >= least);
+      CHECK(of.value < 1.02 * least.value);
+    }
+    CHECK(bound.p99 > bound.p50);
+  }
+}
+
+TEST_CASE("quantile bound: no policy of random programs lies below it") {
+  for (Engine engine : {Engine::Nccl, Engine::Braid}) {
+    Pricer pricer(drawnCluster(), eightRanks(), engine, BucketForm::OneLaunch);
+    PlanOptions options;
+    options.sampling = {1, 60, 6, 4};
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+      options.objective.kind = seed % 2 ? ObjectiveKind::Training : ObjectiveKind::Serving;
+      Program program = randomProgram(seed, 30);
+      QuantileBound bound =
+          quantileBound(program, pricer, lowerBound(program, pricer), options.objective, unseen(options.sampling));
+      for (Policy policy : {Policy::NoOverlap, Policy::PerTensor, Policy::OneBucket}) {
+        PolicyResult result = runPolicy(program, pricer, policy, options);
+        INFO("seed " << seed << ", " << name(policy));
+        CHECK(result.quantiles.p50.value >= bound.p50.value * (1 - 1e-9));
+        CHECK(result.quantiles.p99.value >= bound.p99.value * (1 - 1e-9));
+        CHECK(result.objective.value >= bound.objective.value * (1 - 1e-9));
+      }
+    }
+  }
+}

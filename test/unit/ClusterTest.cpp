@@ -236,6 +236,20 @@ TEST_CASE("three tiers, planes and routing are read") {
              Contains("topology.routing: expected inter.profile.collision_uplinks of 0"));
 }
 
+TEST_CASE("contention is switched off by a key, which is another cluster, and said to be an assumption") {
+  std::string text = replaced(complete, "builder: single_switch", "builder: single_switch\n  contention: off");
+  Result<Cluster> off = readText(text);
+  REQUIRE(off);
+  CHECK_FALSE(off->contention);
+  CHECK(readText(complete)->contention);
+  CHECK(off->hash != readText(complete)->hash);
+  CHECK(readText(replaced(text, "contention: off", "contention: on"))->hash == readText(complete)->hash);
+  CHECK(std::any_of(off->assumptions.begin(), off->assumptions.end(),
+                    [](const std::string &text) { return text.rfind("topology: contention is off", 0) == 0; }));
+  CHECK_THAT(readText(replaced(text, "contention: off", "contention: maybe")).error().text(),
+             Contains("topology.contention: expected"));
+}
+
 TEST_CASE("each mistake is one error that names the line, the key, what was expected and what was there") {
   CHECK(errorOf("hosts: 4", "hosts: four") == "c.yaml:2: hosts: expected a whole number, got \"four\"");
   CHECK(errorOf("hosts: 4", "hosts: 0") == "c.yaml:2: hosts: expected a whole number from 1 to 131072, got 0");

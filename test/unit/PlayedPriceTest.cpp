@@ -52,6 +52,16 @@ TEST_CASE("two messages through one link take turns", "[played]") {
                                packed(cluster));
   REQUIRE(time);
   CHECK(time->value == Approx(1.3e-6 + 2e-6));
+  cluster.contention = false; // the what-if: only those of one rank do
+  time = playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 50000, pairs), {}, cluster,
+                          packed(cluster));
+  REQUIRE(time);
+  CHECK(time->value == Approx(1.3e-6 + 1e-6));
+  auto gathered = playStepPrograms(*alg::find("naive_exchange"), specOf(CollectiveKind::AllGather, 50000, groupsOf(4)),
+                                   {}, cluster, packed(cluster));
+  REQUIRE(gathered);
+  CHECK(gathered->value == Approx(1.3e-6 + 2e-6).epsilon(0.1)); // to two ranks of the other host
+  cluster.contention = true;
   pairs = std::make_shared<RankGroups>(); // opposite directions do not meet
   pairs->pairs = {{0, 2}, {3, 1}};
   time = playStepPrograms(*alg::find("direct"), specOf(CollectiveKind::Permute, 50000, pairs), {}, cluster,

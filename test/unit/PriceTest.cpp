@@ -265,6 +265,48 @@ TEST_CASE("collisions slow transfers, not latency; trees spread over more paths 
   cluster.oversubscription = 8;
   Pricer crowded(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch);
   CHECK(candidateOf(crowded, large, "ring", "Simple").wire.value == Approx(2 * ring.wire.value));
+  // Its draws are of what comes on top: flows in many parts are dealt nearly evenly.
+  cluster.inter.profile.collisionUplinks = 4;
+  cluster.inter.profile.collisionFlowsPerNic = 128;
+  Pricer evenly(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch);
+  double share = 0;
+  for (int job = 0; job < 100; ++job)
+    share += evenly.draw(candidateOf(evenly, large, "ring", "Simple"), Fabric::Inter, 1, job, 0, 0) /
+             candidateOf(evenly, large, "ring", "Simple").time / 100;
+  CHECK(share > 1);
+  CHECK(share < 1.2);
+}
+
+TEST_CASE("contention off: crowded uplinks and collisions are gone, and it is said", "[price]") {
+  Cluster cluster = noisyCluster(8, 2);
+  cluster.inter.profile = {};
+  cluster.inter.profile.collisionUplinks = 4;
+  cluster.oversubscription = 4;
+  CollectiveSpec large = specOf(CollectiveKind::AllReduce, 1 << 26, groupsOf(16));
+  for (Engine engine : {Engine::Nccl, Engine::Braid}) {
+    cluster.contention = true;
+    Pricer with(cluster, packed(cluster), engine, BucketForm::OneLaunch);
+    cluster.contention = false;
+    Pricer without(cluster, packed(cluster), engine, BucketForm::OneLaunch);
+    double saved = 0;
+    for (const Candidate &c : without.candidates(large)) {
+      const Candidate &other = candidateOf(with, large, c.algorithm.c_str(), c.protocol.c_str());
+      CHECK(c.time.value <= other.time.value * (1 + 1e-9));
+      saved = std::max(saved, 1 - c.time / other.time);
+      CHECK(c.flows == 0);
+      for (uint64_t job = 0; job < 5; ++job)
+        CHECK(without.draw(c, Fabric::Inter, 1, job, 0, 0).value == Approx(c.time.value));
+    }
+    CHECK(saved > 0.3);
+    auto says = [](const Pricer &pricer) {
+      for (const std::string &sentence : pricer.notModelled())
+        if (sentence.find("topology.contention") != std::string::npos)
+          return true;
+      return false;
+    };
+    CHECK(says(without));
+    CHECK_FALSE(says(with));
+  }
 }
 
 TEST_CASE("bulk noise: a ring's many messages average, a tree's few do not", "[price]") {

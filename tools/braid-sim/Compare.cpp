@@ -107,6 +107,10 @@ llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const Sy
       {"not_applicable", std::move(inapplicable)},
       {"bound_s", plan.result.bound.time.value},
       {"bound_witness", plan.result.bound.witness},
+      {"bound_objective_s", plan.result.quantileBound.objective.value},
+      {"bound_p50_s", plan.result.quantileBound.p50.value},
+      {"bound_p95_s", plan.result.quantileBound.p95.value},
+      {"bound_p99_s", plan.result.quantileBound.p99.value},
       {"gap", gapOf(plan, plan.result.braid().objective)},
       {"gap_without_noise", gapOf(plan, plan.result.braid().total)},
       {"margin", marginOf(plan)},
@@ -197,6 +201,10 @@ void mlir::braid::sim::printPlan(const ModulePlan &plan, const SystemRows &syste
      << "), exposed communication " << cost::toString(was.exposed) << " -> " << cost::toString(is.exposed)
      << "\n  lower bound " << cost::toString(plan.result.bound.time) << " (" << plan.result.bound.witness << "), gap "
      << percent(gapOf(plan, is.objective)) << " (" << percent(gapOf(plan, is.total)) << " without noise)\n";
+  const cost::QuantileBound &drawn = plan.result.quantileBound;
+  os << "  under the same draws no schedule's objective is below " << cost::toString(drawn.objective) << " (gap "
+     << percent(drawn.objective.value > 0 ? is.objective / drawn.objective - 1 : 0) << "), nor its p50, p95, p99 below "
+     << cost::toString(drawn.p50) << ", " << cost::toString(drawn.p95) << ", " << cost::toString(drawn.p99) << "\n";
   double margin = marginOf(plan);
   if (margin >= 0)
     os << "  margin: the best other buckets or algorithms tried lose by " << percent(margin) << "\n";

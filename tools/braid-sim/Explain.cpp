@@ -21,7 +21,8 @@ static void printTerm(const cost::PriceTerm &term, unsigned depth, llvm::raw_ost
 
 void mlir::braid::sim::printReasons(const ModulePlan &plan, int only, llvm::raw_ostream &os) {
   os << "winner: " << plan.result.braid().rule << "\nbound: " << cost::toString(plan.result.bound.time) << " ("
-     << plan.result.bound.witness << ")\n";
+     << plan.result.bound.witness << "); of the objective under the same draws "
+     << cost::toString(plan.result.quantileBound.objective) << "\n";
   for (const cost::PolicyResult &r : plan.result.policies)
     os << llvm::format("  %-11s objective %s, %+.2f %% to the plan\n", cost::name(r.policy),
                        cost::toString(r.objective).c_str(),

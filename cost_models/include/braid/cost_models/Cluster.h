@@ -109,6 +109,8 @@ struct Cluster {
   Routing routing = Routing::Static;
   uint64_t hashSeed = 0;
   FlowHash flowHash; ///< where routing hashes
+  /// False: a what-if, in which links that messages of several ranks take at once give each of them their whole bandwidth.
+  bool contention = true;
   /// Whether two hosts are under the same leaf switch (rail_optimized: set of rail switches).
   bool sameLeaf(int hostA, int hostB) const {
     return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf;

@@ -92,6 +92,11 @@ struct Candidate {
   PriceTerm why;
 };
 
+/// See Pricer::leastFactors.
+struct LeastFactors {
+  double latency = 1, wire = 1;
+};
+
 /// The link class whose capacity a collective uses: inside hosts or between them. One channel of each in the simulator.
 enum class Fabric { Intra, Inter };
 const char *name(Fabric fabric);
@@ -121,6 +126,10 @@ public:
   /// The time of one execution under the noise of (seed, job, step, operation): never of the order of questions.
   Seconds draw(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
                uint64_t operation) const;
+  /// What the draws of a (job, step) make of it at least, whichever of the first `operations` executions it is:
+  /// draw() >= fixed + latency x factors.latency + wire x factors.wire for each of them.
+  LeastFactors leastFactors(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
+                            uint64_t operations) const;
   /// Expected time (mean over all draws), by sampling with a fixed seed; cached.
   Seconds mean(const CollectiveSpec &spec, size_t candidate) const;
   /// Quantile of one execution with all draws fresh, with the standard error of the estimate: 0 where it has a closed form, which

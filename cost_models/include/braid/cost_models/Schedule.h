@@ -217,6 +217,15 @@ struct Bound {
 /// of a key at its cheapest price. No schedule of this program with these candidates and no noise is faster.
 Bound lowerBound(const Program &program, const Pricer &pricer);
 
+/// Quantiles of one step with all draws fresh, and the objective, that no schedule of this program falls below when it is sampled
+/// under the same draws.
+struct QuantileBound {
+  Seconds p50, p95, p99, objective;
+};
+/// `plain`: what lowerBound gives.
+QuantileBound quantileBound(const Program &program, const Pricer &pricer, const Bound &plain,
+                            const Objective &objective, const SampleOptions &options);
+
 /// Checks a schedule without sharing code with the scheduler: every task once, dependences, one compute stream, buckets
 /// of one key, start before wait before reader, in-flight cap, memory. Empty string, or the violated rule with the
 /// tasks' names. The in-flight cap holds per fabric, which only a pricer knows: without one it is checked over both
@@ -269,6 +278,7 @@ struct PlanResult {
   std::vector<PolicyResult> policies;    ///< every baseline, then braid last
   std::vector<Alternative> alternatives; ///< best first: the margin by which the plan won
   Bound bound;
+  QuantileBound quantileBound;
   const PolicyResult &braid() const { return policies.back(); }
 };
 

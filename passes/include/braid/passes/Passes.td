@@ -167,8 +167,8 @@ def BraidPlan : Pass<"braid-plan", "::mlir::ModuleOp"> {
   let description = [{
     Builds the plain scheduling program of the module (see passes/analysis), tries every baseline and bucket caps of 1 to
     256 MiB, schedules and prices each under the cluster's noise, and writes the best one back: fused collectives, start
-    and wait, plan attributes, and the module attribute `braid.certificate` with the lower bound, its witness, the gap, and
-    the order of collectives as hashes.
+    and wait, plan attributes, and the module attribute `braid.certificate` with the lower bound, its witness, the gap, what
+    no schedule's objective and quantiles fall below under the same draws, and the order of collectives as hashes.
 
     Where a collective takes a large part of the step and the plan is above the bound, copies of the module with those
     collectives cut into 2 to 16 pieces are planned too (`braid-split-collectives`); one that gains at least 1 %, by draws
