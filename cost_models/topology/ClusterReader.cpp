@@ -6,6 +6,7 @@
 #include "topology/ClusterHash.h"
 #include "topology/DefaultProfiles.h"
 #include "topology/ReadFlowHash.h"
+#include "topology/StaleBandwidth.h"
 #include "topology/YamlSection.h"
 #include <algorithm>
 #include <cerrno>
@@ -429,7 +430,8 @@ static void readCalibration(YamlSection section, Cluster &c) {
 static Cluster readChecked(const std::string &path, const std::vector<ClusterOverride> &overrides) {
   Cluster c;
   c.path = path;
-  YamlSection file("", readLayers(path, overrides), nullptr, c.assumptions);
+  std::vector<PlacedNode> layers = readLayers(path, overrides);
+  YamlSection file("", layers, nullptr, c.assumptions);
   if (file.has("base"))
     file.text("base");
   c.name = file.text("name");
@@ -453,6 +455,7 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
   if (file.has("calibration"))
     readCalibration(file.section("calibration"), c);
   file.finish();
+  c.staleNccl = staleBandwidth(layers, c);
   // The noise that matters for the choice of a quantile is the network's, if there is one.
   c.defaultQuantile = c.hosts > 1 ? c.inter.profile.defaultQuantile : c.intra.profile.defaultQuantile;
   if (c.flowHash.table) // has to fit what was built

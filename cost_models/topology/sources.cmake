@@ -14,6 +14,7 @@ set(BRAID_TOPOLOGY_SOURCES
   topology/NcclXml.cpp
   topology/Placement.cpp
   topology/ReadFlowHash.cpp
+  topology/StaleBandwidth.cpp
   topology/Topology.cpp
   topology/Units.cpp
   topology/YamlSection.cpp)

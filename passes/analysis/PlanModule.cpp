@@ -84,6 +84,8 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   FailureOr<cost::Engine> engine = readEngine(module, request.engine);
   if (failed(engine))
     return failure();
+  if (*engine == cost::Engine::Nccl && !cluster->staleNccl.empty())
+    emitWarning(module.getLoc()) << cluster->staleNccl;
   if (request.target != "stablehlo" && request.target != "braid")
     return emitError(module.getLoc(), "target: expected stablehlo or braid, got '") << request.target << "'";
   std::optional<ComputeProfile> profile;

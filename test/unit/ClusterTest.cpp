@@ -396,6 +396,27 @@ TEST_CASE("a base is overridden key by key") {
   CHECK_THAT(readCluster(path).error().text(), Contains("a circle?"));
 }
 
+TEST_CASE("NCCL's bandwidth between hosts goes with the NICs: what a change of them leaves behind is named, with both "
+          "places") {
+  Folder folder;
+  std::string base = std::string(BRAID_SOURCE_DIR) + "/cost_models/clusters/base/h100-roce.yaml";
+  auto stale = [&](const std::string &keys) {
+    std::string file = folder.write("mine.yaml", "base: " + base + "\nname: mine\nhosts: 3\ndevices_per_host: 4\n" +
+                                                     keys + "topology: {builder: single_switch}\n");
+    Result<Cluster> read = readCluster(file);
+    REQUIRE(read);
+    return read->staleNccl;
+  };
+  CHECK(stale("nics_per_host: 8\n").empty()); // what the base's bandwidth is for
+  std::string fewer = stale("nics_per_host: 4\n");
+  CHECK_THAT(fewer, Contains("h100.yaml:") && Contains("384 GB/s") && Contains("nics_per_host of ") &&
+                        Contains("mine.yaml:5 ") && Contains("200 GB/s"));
+  CHECK(stale("nics_per_host: 4\nnccl: {bus_bandwidth_inter: \"192 GB/s\"}\n").empty());
+  CHECK_THAT(stale("nics_per_host: 16\n"), Contains("800 GB/s"));
+  // A replaced value is another one, however near.
+  CHECK_THAT(stale("nics_per_host: 8\ninter: {bandwidth: \"390 Gb/s\"}\n"), Contains("inter.bandwidth of "));
+}
+
 TEST_CASE("constants say where they come from") {
   std::string text = replaced(complete, "source: made up for a test\n", "");
   Result<Cluster> bare = readText(text);

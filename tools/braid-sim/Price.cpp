@@ -279,6 +279,8 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
     cost::Result<cost::Cluster> cluster = cost::readCluster(clusterFile, overrides);
     if (!cluster)
       return fail(cluster.error().text());
+    if (*engine == cost::Engine::Nccl && reports.reports.empty() && !cluster->staleNccl.empty())
+      llvm::errs() << "warning: " << cluster->staleNccl << "\n";
     cost::Result<cost::Placement> placement = placeRanks(placementText, ranks, *cluster);
     if (!placement)
       return fail(placement.error().text());

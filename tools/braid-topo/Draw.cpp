@@ -61,6 +61,8 @@ int braid::topo::runValidate(int argc, char **argv) {
   const cost::Cluster &c = topology->cluster();
   if (c.nics() > 0 && !topology->connected())
     return fail(input + ": expected every device to reach every other, got a fabric in parts");
+  if (!c.staleNccl.empty())
+    llvm::errs() << "warning: " << c.staleNccl << "\n";
   llvm::raw_ostream &os = llvm::outs();
   os << "cluster    " << c.name << " (hash " << c.hash << ")\n";
   if (c.groups.empty())

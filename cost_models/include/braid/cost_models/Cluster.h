@@ -121,6 +121,7 @@ struct Cluster {
   FittedConstants messageFit; ///< of calibration.messages
   double defaultQuantile = 0.5;
   std::vector<std::string> assumptions; ///< "key: why" of each constant that is an assumption
+  std::string staleNccl; ///< why prices of engine nccl are not to be trusted: both places; empty: they are
 
   int ranks() const; ///< devices of all hosts
   int nics() const;  ///< of all hosts
