@@ -22,6 +22,8 @@ private:
   void partition(size_t task) {
     if (task == block.tasks.size()) {
       ran.assign(task, 0);
+      for (cost::Bucket &bucket : buckets)
+        bucket.candidate = pricer.cheapest(cost::mergedSpec(block, bucket));
       started.assign(buckets.size(), 0);
       order.clear();
       extend();

@@ -39,6 +39,9 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 /// In seconds, as Braid plays it; its end as the oracle has it must be the same but for rounding.
 double played(const Instance &instance, const Problem &problem, const Solution &solution, const cost::Pricer &pricer) {
   cost::Schedule schedule = scheduleOf(problem, solution);
+  for (size_t b = 0; b < schedule.blocks.size(); ++b) // as the problem prices them
+    for (cost::Bucket &bucket : schedule.blocks[b].buckets)
+      bucket.candidate = pricer.cheapest(cost::mergedSpec(instance.program.blocks[b], bucket));
   std::string broken = cost::verifySchedule(instance.program, schedule, {}, &pricer);
   if (!broken.empty())
     wrong(instance, "the oracle's schedule, expected a valid one, got: " + broken);
