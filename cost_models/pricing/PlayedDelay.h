@@ -5,8 +5,7 @@
 // ones, which wait for links anyway.
 //
 // Example: 4 hosts of 2, 17.5 KiB by naive exchange. Each rank waits for the last of six messages from other hosts, and the
-// collective for the last of all ranks: late by about three times the mean noise of a message, and by a quarter of that more or
-// less, where a single message's noise varies by half of its mean.
+// collective for the last of all ranks: its delay is larger than a message's noise, as a maximum is, and varies less beside its mean.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_PRICING_PLAYEDDELAY_H
 #define BRAID_COST_MODELS_PRICING_PLAYEDDELAY_H

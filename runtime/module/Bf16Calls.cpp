@@ -1,8 +1,10 @@
 //===- Bf16Calls.cpp - what compiled programs call to round to bf16 -----------------------------------------------===//
 //
 // LLVM rounds to bf16 by an instruction where the processor has one (AVX512-BF16, AVX-NE-CONVERT, Armv8.6), else by these two
-// functions of compiler-rt, which libgcc has from GCC 13 on. A program that rounds to bf16 has to run on an older system too.
+// functions of compiler-rt, which libgcc has from GCC 13 on. A program that rounds to bf16 has to run on an older system too. A
+// compiler without the type (GCC 12) builds the runtime without them.
 //===--------------------------------------------------------------------------------------------------------------===//
+#if defined(__clang__) || __GNUC__ >= 13
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -34,3 +36,4 @@ extern "C" __bf16 __truncdfbf2(double value) {
   }
   return rounded(bits, !std::isnan(value));
 }
+#endif
