@@ -3,6 +3,7 @@
 #define BRAID_COST_MODELS_PRICING_DELAY_H
 
 #include "Noise.h"
+#include "braid/cost_models/Fabric.h"
 #include "braid/cost_models/Price.h"
 #include <mutex>
 
@@ -18,6 +19,10 @@ public:
   virtual bool closed() const = 0;
   /// The quantile that a standard normal number stands for.
   Seconds at(double z) const;
+  /// Where messages are few: plays them with the noise of this place, from when each rank begins to when it ends, in seconds. A play
+  /// without noise in which all begin at once takes `quiet`. False, and nothing is done, where they are many.
+  virtual bool play(const DrawPlace &place, std::vector<double> &clocks) const { return false; }
+  virtual Seconds quiet() const { return {}; }
 
 private:
   mutable std::once_flag once;

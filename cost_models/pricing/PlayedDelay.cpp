@@ -36,6 +36,33 @@ std::vector<double> PlayedNoise::play(Bytes bytes, size_t plays) const {
   return late;
 }
 
+void PlayedNoise::playFrom(Bytes bytes, const DrawPlace &place, std::vector<double> &clocks) const {
+  PlayedNetwork network(topology, placement);
+  network.helpers = collective->helpers();
+  PlayOptions options;
+  options.reduction = reduction;
+  addMessageNoise(options, place, topology, placement);
+  double first =
+      *std::min_element(clocks.begin(), clocks.end()); // times that a player counts exactly are short (Ticks.h)
+  std::vector<double> begins, ends;
+  for (double clock : clocks)
+    begins.push_back(clock - first);
+  options.begins = &begins;
+  options.ends = &ends;
+  if (collective->play(bytes, network, options))
+    for (size_t rank = 0; rank < clocks.size(); ++rank)
+      clocks[rank] = std::max(clocks[rank], first + ends[rank]);
+}
+
+Seconds PlayedNoise::quiet(Bytes bytes) const {
+  PlayedNetwork network(topology, placement);
+  network.helpers = collective->helpers();
+  PlayOptions options;
+  options.reduction = reduction;
+  Result<Seconds> played = collective->play(bytes, network, options);
+  return played ? *played : Seconds();
+}
+
 Seconds PlayedNoise::mean(Bytes bytes) const {
   std::vector<double> late = play(bytes, playsForMean);
   return {std::accumulate(late.begin(), late.end(), 0.0) / double(late.size())};
@@ -56,6 +83,18 @@ Seconds PlayedNoise::quantile(Bytes bytes, double q) const {
   int below = int(place);
   double low = at(below);
   return {place == below ? low : low + (place - below) * (at(below + 1) - low)};
+}
+
+bool PlayedDelay::play(const DrawPlace &place, std::vector<double> &clocks) const {
+  if (noise->messages() > mostMessages)
+    return false;
+  noise->playFrom(bytes, place, clocks);
+  return true;
+}
+
+Seconds PlayedDelay::quiet() const {
+  std::call_once(playedQuietly, [this] { withoutNoise = noise->quiet(bytes); });
+  return withoutNoise;
 }
 
 } // namespace braid::cost

@@ -26,6 +26,10 @@ public:
               BytesPerSecond reduction);
   Seconds quantile(Bytes bytes, double q) const;
   Seconds mean(Bytes bytes) const; ///< of some plays at this very size: a mean needs few
+  /// One play in which ranks begin at different times: a rank waits for those alone whose messages it needs.
+  void playFrom(Bytes bytes, const DrawPlace &place, std::vector<double> &clocks) const;
+  Seconds quiet(Bytes bytes) const;
+  int64_t messages() const { return collective->messages(); }
 
 private:
   std::vector<double> play(Bytes bytes, size_t plays) const; ///< how late they were, in order
@@ -45,10 +49,16 @@ public:
   Seconds quantile(double q) const override { return noise->quantile(bytes, q); }
   Seconds mean() const override { return noise->mean(bytes); }
   bool closed() const override { return false; }
+  bool play(const DrawPlace &place, std::vector<double> &clocks) const override;
+  Seconds quiet() const override;
 
 private:
+  static constexpr int64_t mostMessages = 64; ///< that are played for each draw: some microseconds
+
   std::shared_ptr<const PlayedNoise> noise;
   Bytes bytes;
+  mutable std::once_flag playedQuietly;
+  mutable Seconds withoutNoise;
 };
 
 } // namespace braid::cost

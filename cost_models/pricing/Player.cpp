@@ -82,7 +82,7 @@ class Player {
 public:
   Player(const std::vector<PlayedRank> &ranks, const PlayedNetwork &network, const PlayOptions &options)
       : ranks(ranks), network(network), options(options), contention(network.topology.cluster().contention),
-        linkFree(network.links.size()), reducerFree(ranks.size()) {
+        linkFree(network.links.size()), reducerFree(ranks.size()), ends(ranks.size()) {
     for (const Topology::Link &link : network.links)
       latencies.push_back(inTicks(link.latency.value));
     for (const PlayedRank &rank : ranks)
@@ -100,8 +100,10 @@ public:
   }
 
   Result<Seconds> run() {
-    for (size_t lane = 0; lane < lanes.size(); ++lane)
-      advance(int(lane), 0);
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      size_t rank = size_t(lanes[lane].rank);
+      advance(int(lane), options.begins && rank < options.begins->size() ? inTicks((*options.begins)[rank]) : 0);
+    }
     while (!events.empty()) {
       Event event = events.top();
       events.pop();
@@ -117,6 +119,11 @@ public:
         return Error{"step program of rank " + std::to_string(lane.rank) + ": expected a message from rank " +
                          std::to_string(lane.waitsFor) + " on channel " + std::to_string(lane.channel) + ", got none",
                      ""};
+    double finish = 0;
+    for (double end : ends)
+      finish = std::max(finish, end);
+    if (options.ends)
+      *options.ends = ends;
     return Seconds{finish};
   }
 
@@ -173,7 +180,7 @@ private:
   /// Executes steps of a lane from `time` on, until it waits or is busy.
   void advance(int index, double time) {
     Lane &lane = lanes[index];
-    finish = std::max(finish, time);
+    ends[lane.rank] = std::max(ends[lane.rank], time);
     while (lane.next < lane.steps.size()) {
       const Step &step = *lane.steps[lane.next];
       int peer = (*ranks[lane.rank].group)[step.peer];
@@ -292,9 +299,9 @@ private:
   Pool<Message> messages;
   std::priority_queue<Event> events;
   std::vector<double> latencies, linkFree, reducerFree;
+  std::vector<double> ends;                     ///< of each rank's last step so far
   std::unordered_map<uint64_t, double> ownFree; ///< without contention: of each rank and link
   uint64_t number = 0;
-  double finish = 0;
 };
 
 } // namespace

@@ -68,6 +68,8 @@ struct PlayOptions {
   std::function<Seconds(int source, int target, uint64_t message)> excess;
   /// Factor on bytes / bandwidth of the messages from one rank to another; null: 1.
   std::function<double(int source, int target)> transfer;
+  const std::vector<double> *begins = nullptr; ///< when each rank begins, in seconds from 0; null: at 0
+  std::vector<double> *ends = nullptr;         ///< to be filled: when each rank has finished
 };
 
 /// Time until every rank has finished, or an error: a receive that no message ever comes for.

@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 namespace braid::cost {
 
@@ -78,6 +79,9 @@ struct Pricer::State {
   double jobDraw(Fabric fabric, int flows, int perLeaf, int streams, int connections, uint64_t seed,
                  uint64_t job) const;
   double transferDraw(const Candidate &c, Fabric fabric, const DrawPlace &place);
+  Seconds spikeOf(const std::vector<int> &group, const FabricProfile &noise, const DrawPlace &place) const;
+  struct Drawn;
+  Drawn drawCommon(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step, uint64_t operation);
 };
 
 static std::atomic<uint64_t> pricers{0};
@@ -257,11 +261,16 @@ static double serialNoise(double sigma, double messages, const DrawPlace &place)
   return lognormalWithMeanOne(std::sqrt(std::log1p(variation)), place);
 }
 
-Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
-                     uint64_t operation) const {
-  const FabricProfile &profile = state->profile(fabric);
-  if (c.time.value == 0 || profile.deterministic())
-    return c.time;
+/// All of a draw but its delay and its spike, which groups have of their own.
+struct Pricer::State::Drawn {
+  Seconds time;
+  double latency; ///< factor on latencies
+  DrawPlace place;
+};
+
+Pricer::State::Drawn Pricer::State::drawCommon(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job,
+                                               uint64_t step, uint64_t operation) {
+  const FabricProfile &noise = profile(fabric);
   DrawPlace place;
   place.seed = seed;
   place.job = job;
@@ -269,19 +278,89 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
   place.operation = operation;
   place.purpose = purpose::serialBulk;
   double latency = 1, fraction = 1, transfer = 1;
-  if (profile.latencyRebaseSigma != 0)
-    latency = state->jobDraw(fabric, 0, 0, 1, 0, seed, job);
-  if (profile.latencySigma != 0)
-    latency *= draws::latencyFactor(profile.noise(), place);
-  Seconds delay = c.delay ? c.delay->at(normal(place)) * latency : Seconds();
-  if (!c.delay && profile.bulkMean != 0 && c.latency.value > 0)
-    latency *= 1 + profile.bulkMean * c.noisePerMessage * serialNoise(profile.bulkSigma, c.serialMessages, place);
-  if (c.flows > 1 && profile.collisionUplinks > 0)
-    fraction = state->jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, c.connections, seed, job);
-  if (profile.transfersVary())
-    transfer = state->transferDraw(c, fabric, place);
-  return c.fixed + c.latency * latency + delay + c.wire * (transfer / fraction) +
-         drawOperationSpike(profile, std::max(c.nodes, c.exposedNodes), place);
+  if (noise.latencyRebaseSigma != 0)
+    latency = jobDraw(fabric, 0, 0, 1, 0, seed, job);
+  if (noise.latencySigma != 0)
+    latency *= draws::latencyFactor(noise.noise(), place);
+  double ofMessages = latency;
+  if (!c.delay && noise.bulkMean != 0 && c.latency.value > 0)
+    ofMessages *= 1 + noise.bulkMean * c.noisePerMessage * serialNoise(noise.bulkSigma, c.serialMessages, place);
+  if (c.flows > 1 && noise.collisionUplinks > 0)
+    fraction = jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, c.connections, seed, job);
+  if (noise.transfersVary())
+    transfer = transferDraw(c, fabric, place);
+  return {c.fixed + c.latency * ofMessages + c.wire * (transfer / fraction), latency, place};
+}
+
+Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
+                     uint64_t operation) const {
+  const FabricProfile &profile = state->profile(fabric);
+  if (c.time.value == 0 || profile.deterministic())
+    return c.time;
+  auto [time, latency, place] = state->drawCommon(c, fabric, seed, job, step, operation);
+  if (c.delay)
+    time += c.delay->at(normal(place)) * latency;
+  return time + drawOperationSpike(profile, std::max(c.nodes, c.exposedNodes), place);
+}
+
+/// Of the ranks of one group: the largest spike of their hosts, which all groups on a host share.
+Seconds Pricer::State::spikeOf(const std::vector<int> &group, const FabricProfile &noise,
+                               const DrawPlace &place) const {
+  Seconds largest;
+  if (noise.spikeProbability <= 0 && noise.pauseProbability <= 0)
+    return largest;
+  int last = -1;
+  for (int rank : group) {
+    int host = placement.hostOf(rank, cluster);
+    if (std::exchange(last, host) == host)
+      continue;
+    DrawPlace ofHost = place;
+    ofHost.where = uint64_t(host) + 1;
+    largest = std::max(largest, drawOperationSpike(noise, 1, ofHost));
+  }
+  return largest;
+}
+
+void Pricer::drawRanks(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
+                       uint64_t operation, const std::vector<std::vector<int>> &groups,
+                       std::vector<double> &clocks) const {
+  const FabricProfile &profile = state->profile(fabric);
+  auto wait = [&](const std::vector<int> &group, double seconds) {
+    double begin = 0;
+    for (int rank : group)
+      begin = std::max(begin, clocks[rank]);
+    for (int rank : group)
+      clocks[rank] = begin + seconds;
+  };
+  if (c.time.value == 0 || profile.deterministic()) {
+    for (const std::vector<int> &group : groups)
+      wait(group, c.time.value);
+    return;
+  }
+  auto [time, latency, place] = state->drawCommon(c, fabric, seed, job, step, operation);
+  bool onlyMessagesVary = latency == 1 && !profile.transfersVary() && (c.flows <= 1 || profile.collisionUplinks <= 0);
+  if (c.delay && onlyMessagesVary) {
+    std::vector<double> played = clocks;
+    for (const std::vector<int> &group : groups) {
+      Seconds later = c.time - c.delay->quiet() + state->spikeOf(group, profile, place);
+      for (int rank : group)
+        played[rank] += later.value;
+    }
+    if (c.delay->play(place, played)) {
+      clocks = std::move(played);
+      return;
+    }
+  }
+  for (size_t g = 0; g < groups.size(); ++g) {
+    Seconds ofGroup = time + state->spikeOf(groups[g], profile, place);
+    if (c.delay) { // of the slowest group, that is the largest of so many: P(slowest <= x) = P(one <= x)^groups
+      DrawPlace own = place;
+      own.message = g + 1;
+      double slowest = std::pow(uniform(own), double(groups.size()));
+      ofGroup += c.delay->at(normalQuantile(std::max(slowest, 1e-6))) * latency;
+    }
+    wait(groups[g], ofGroup.value);
+  }
 }
 
 LeastFactors Pricer::leastFactors(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,

@@ -23,6 +23,7 @@ set(BRAID_SCHEDULE_SOURCES
   simulate/Memory.cpp
   simulate/Play.cpp
   simulate/Quantiles.cpp
+  simulate/RankClocks.cpp
   simulate/SentBytes.cpp
   simulate/Stages.cpp
   simulate/Timeline.cpp

@@ -1,4 +1,4 @@
-//===- Flatten.h - a schedule as flat arrays, and the one engine that plays it ----------------------------------===//
+//===- Flatten.h - a schedule as flat arrays, and the engine that plays it --------------------------------------===//
 //
 // The engine is a template over the time of a collective and over a watcher, so that sampling (no watcher, neighbouring
 // kernels added up) is a tight loop and the timeline uses the very same rules.
@@ -6,7 +6,7 @@
 // Model: one compute stream; per fabric one channel that serves one collective at a time in the order of starts. A
 // nested block begins and ends with nothing in flight. Its trips are drawn one by one up to `drawnTrips`; further trips
 // repeat those draws in turn, so a loop of 1,000 trips costs no more than one of 8 (and averages less than the real
-// one: its spread is overestimated).
+// one: its spread is overestimated). All ranks share one clock here; RankClocks.h gives each its own.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_SIMULATE_FLATTEN_H
 #define BRAID_COST_MODELS_SIMULATE_FLATTEN_H

@@ -5,6 +5,8 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "simulate/Flatten.h"
 #include "simulate/OrderStatistics.h"
+#include "simulate/RankClocks.h"
+#include <optional>
 
 using namespace braid::cost;
 
@@ -14,10 +16,15 @@ class Sampler {
 public:
   Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed)
       : flat(flatten(program, schedule, pricer, /*merge=*/true)), draw{&pricer, seed, this},
-        engine(flat, draw, nobody) {}
+        engine(flat, draw, nobody) {
+    if (RankClocks::differ(program))
+      byRank.emplace(flat, program, schedule, pricer);
+  }
   Sampler(const Sampler &) = delete;
 
   double step(uint64_t ofJob, uint64_t number) {
+    if (byRank)
+      return byRank->step(draw.seed, ofJob, number);
     job = ofJob;
     stepNumber = number;
     return engine.step().total;
@@ -37,6 +44,7 @@ private:
   Draw draw;
   uint64_t job = 0, stepNumber = 0;
   StepPlayer<Draw, NoWatcher> engine;
+  std::optional<RankClocks> byRank;
 };
 
 /// Half the distance of the order statistics one binomial standard deviation around the quantile.

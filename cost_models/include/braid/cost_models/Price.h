@@ -126,6 +126,11 @@ public:
   /// The time of one execution under the noise of (seed, job, step, operation): never of the order of questions.
   Seconds draw(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
                uint64_t operation) const;
+  /// The same with a clock for each rank, from when it begins to when it ends, in seconds: a group waits for itself alone. What the
+  /// job and the operation draw is common to all; noise of messages is each group's own (each message's, where they are few), a
+  /// spike its host's.
+  void drawRanks(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
+                 uint64_t operation, const std::vector<std::vector<int>> &groups, std::vector<double> &clocks) const;
   /// What the draws of a (job, step) make of it at least, whichever of the first `operations` executions it is:
   /// draw() >= fixed + latency x factors.latency + wire x factors.wire for each of them.
   LeastFactors leastFactors(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,

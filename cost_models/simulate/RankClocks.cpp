@@ -1,0 +1,100 @@
+//===- RankClocks.cpp - a schedule played with a clock for each rank -------------------------------------------------===//
+#include "simulate/RankClocks.h"
+#include <numeric>
+
+using namespace braid::cost;
+
+bool RankClocks::differ(const Program &program) {
+  if (program.ranks > mostRanks)
+    return false;
+  for (const Block &block : program.blocks)
+    for (const Task &task : block.tasks)
+      if (task.kind == Task::Collective && task.spec.groups && task.spec.groups->groups.size() > 1)
+        return true;
+  return false;
+}
+
+RankClocks::RankClocks(const FlatProgram &flat, const Program &program, const Schedule &schedule, const Pricer &pricer)
+    : flat(flat), pricer(pricer), ranks(size_t(program.ranks)) {
+  std::vector<int> everyone(ranks);
+  std::iota(everyone.begin(), everyone.end(), 0);
+  for (size_t b = 0; b < program.blocks.size(); ++b) {
+    groups.emplace_back();
+    for (const Bucket &bucket : schedule.blocks[b].buckets) {
+      Groups &of = groups.back().emplace_back();
+      const auto &spec = program.blocks[b].tasks[bucket.tasks.front()].spec;
+      if (spec.groups)
+        for (const std::vector<int> &group : spec.groups->groups) {
+          std::vector<int> &members = of.emplace_back();
+          std::copy_if(group.begin(), group.end(), std::back_inserter(members),
+                       [&](int rank) { return rank >= 0 && rank < program.ranks; });
+        }
+      if (of.empty()) // all ranks, or a permute
+        of = {everyone};
+    }
+    ends.emplace_back(schedule.blocks[b].buckets.size(), Clocks(ranks));
+  }
+}
+
+double RankClocks::step(uint64_t seed, uint64_t job, uint64_t step) {
+  place = {seed, job, step, 0};
+  Clocks clocks(ranks, 0.0);
+  run(int(flat.blocks.size()) - 1, clocks);
+  return *std::max_element(clocks.begin(), clocks.end());
+}
+
+void RankClocks::run(int number, Clocks &clocks) {
+  Clocks channels[2] = {Clocks(ranks), Clocks(ranks)}; // free: nothing is in flight when a block begins
+  for (const FlatEvent &event : flat.blocks[number].events)
+    switch (event.kind) {
+    case FlatEvent::Compute:
+      for (double &clock : clocks)
+        clock += event.value;
+      break;
+    case FlatEvent::Start:
+      start(number, event, clocks, channels[event.fabric]);
+      break;
+    case FlatEvent::Wait:
+      for (const std::vector<int> &group : groups[number][event.index])
+        for (int rank : group)
+          clocks[rank] = std::max(clocks[rank], ends[number][event.index][rank]);
+      break;
+    case FlatEvent::Nested:
+      nested(event, clocks);
+      break;
+    }
+}
+
+void RankClocks::start(int block, const FlatEvent &event, const Clocks &clocks, Clocks &channel) {
+  Clocks &end = ends[block][event.index];
+  for (size_t rank = 0; rank < ranks; ++rank)
+    end[rank] = std::max(clocks[rank], channel[rank]);
+  const Groups &of = groups[block][event.index];
+  pricer.drawRanks(*flat.blocks[block].candidates[event.index], Fabric(event.fabric), place.seed, place.job, place.step,
+                   place.operation++, of, end);
+  for (const std::vector<int> &group : of)
+    for (int rank : group)
+      channel[rank] = end[rank];
+}
+
+/// As StepPlayer::nested: some trips are drawn, further ones take what those took in turn.
+void RankClocks::nested(const FlatEvent &event, Clocks &clocks) {
+  double trips = event.value;
+  int distinct = flat.blocks[event.block].communicates ? drawnTrips : 1;
+  int count = int(std::min<double>(distinct, std::ceil(trips)));
+  std::vector<Clocks> took(size_t(std::max(0, count)));
+  for (int trip = 0; trip < count; ++trip) {
+    Clocks after = clocks;
+    run(event.block, after);
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      took[trip].push_back(after[rank] - clocks[rank]);
+      clocks[rank] += std::min(1.0, trips - trip) * took[trip][rank];
+    }
+  }
+  if (trips <= count)
+    return;
+  double rounds = std::floor((trips - count) / count), left = trips - count - rounds * count;
+  for (int trip = 0; trip < count; ++trip)
+    for (size_t rank = 0; rank < ranks; ++rank)
+      clocks[rank] += (rounds + std::clamp(left - trip, 0.0, 1.0)) * took[trip][rank];
+}
