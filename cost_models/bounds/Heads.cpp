@@ -1,6 +1,5 @@
 //===- Heads.cpp - longest paths, and one compute stream --------------------------------------------------------===//
 #include "bounds/Heads.h"
-#include "bounds/OneMachine.h"
 #include <algorithm>
 
 using namespace braid::cost;
@@ -19,7 +18,7 @@ struct Graph {
 
 /// Rows of bits: the ancestors of each node. Memory and time grow with the square.
 constexpr size_t kMostWords = size_t(1) << 25; ///< 256 MiB
-constexpr double kMostSteps = 4e7;             ///< of sorting, a second or less
+constexpr double kMostSteps = 4e7;             ///< over ancestors, a second or less
 
 /// The earliest begin of each node; `from` as in Heads.
 std::vector<double> earliest(const Graph &graph, std::vector<int> &from, std::vector<uint64_t> &above) {
@@ -29,7 +28,7 @@ std::vector<double> earliest(const Graph &graph, std::vector<int> &from, std::ve
   above.assign(machine ? count * words : 0, 0);
   std::vector<double> begins(count);
   from.assign(count, -1);
-  std::vector<Job> jobs;
+  std::vector<int> byBegin; // what keeps the stream, so far; earliest first
   for (size_t i = 0; i < count; ++i) {
     for (int before : graph.before[i]) {
       if (begins[before] + graph.durations[before] > begins[i]) {
@@ -44,20 +43,22 @@ std::vector<double> earliest(const Graph &graph, std::vector<int> &from, std::ve
         row[size_t(before) / 64] |= uint64_t(1) << (size_t(before) % 64);
       }
     }
-    if (!machine || !graph.asked[i])
+    if (!machine)
       continue;
-    jobs.clear();
-    for (size_t w = 0; w < words; ++w)
-      for (uint64_t bits = above[i * words + w]; bits; bits &= bits - 1) {
-        size_t ancestor = w * 64 + size_t(__builtin_ctzll(bits));
-        if (graph.stream[ancestor])
-          jobs.push_back({begins[ancestor], graph.durations[ancestor], 0});
+    if (graph.asked[i]) {
+      double end = 0; // of all that must run before, one after another
+      for (int other : byBegin)
+        if (above[i * words + size_t(other) / 64] >> (size_t(other) % 64) & 1)
+          end = std::max(end, begins[other]) + graph.durations[other];
+      if (end > begins[i]) {
+        begins[i] = end;
+        from[i] = -2;
       }
-    double end = earliestEnd(jobs);
-    if (end > begins[i]) {
-      begins[i] = end;
-      from[i] = -2;
     }
+    if (graph.stream[i])
+      byBegin.insert(
+          std::upper_bound(byBegin.begin(), byBegin.end(), int(i), [&](int a, int b) { return begins[a] < begins[b]; }),
+          int(i));
   }
   return begins;
 }

@@ -75,11 +75,3 @@ OneMachineBound braid::cost::jacksonBound(const std::vector<Job> &jobs) {
   bound.time = bound.head + sum + bound.tail;
   return bound;
 }
-
-double braid::cost::earliestEnd(std::vector<Job> jobs) {
-  std::sort(jobs.begin(), jobs.end(), [](const Job &a, const Job &b) { return a.head < b.head; });
-  double now = 0;
-  for (const Job &job : jobs)
-    now = std::max(now, job.head) + job.duration;
-  return now;
-}

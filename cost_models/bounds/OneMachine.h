@@ -23,9 +23,6 @@ struct OneMachineBound {
 /// at 3, so the bound is 2 + 1 + 5 = 8.
 OneMachineBound jacksonBound(const std::vector<Job> &jobs);
 
-/// When the last of these jobs ends at the earliest, tails not counted.
-double earliestEnd(std::vector<Job> jobs);
-
 } // namespace braid::cost
 
 #endif

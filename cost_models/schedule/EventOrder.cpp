@@ -166,7 +166,13 @@ void EventOrder::accept() {
 
 void EventOrder::reject() {
   if (rebucketed) { // rare
-    set(saved);
+    order = saved.order;
+    leader = saved.leader;
+    durations = saved.durations;
+    candidates = saved.candidates;
+    for (auto &[node, tasks] : saved.members)
+      members[node] = tasks;
+    renumber();
     rebucketed = false;
     played = kept;
     for (int f : {0, 1})
@@ -181,6 +187,17 @@ void EventOrder::reject() {
     history[f].resize(keptHistory[f].size());
     std::copy(keptHistory[f].begin() + long(from), keptHistory[f].end(), history[f].begin() + long(from));
   }
+}
+
+/// Before the buckets of these nodes change.
+void EventOrder::save(std::initializer_list<int> nodes) {
+  saved.order = order;
+  saved.leader = leader;
+  saved.durations = durations;
+  saved.candidates = candidates;
+  saved.members.clear();
+  for (int node : nodes)
+    saved.members.push_back({node, members[node]});
 }
 
 void EventOrder::set(const State &state) {
@@ -241,7 +258,7 @@ bool EventOrder::join(int one, int other) {
     return false;
   if (places[one] > places[other])
     std::swap(one, other);
-  State old = state();
+  save({one, other});
   int from = places[one], to = places[other];
   shift(from, to);
   auto begin = order.begin() + from, end = order.begin() + to + 1;
@@ -262,7 +279,6 @@ bool EventOrder::join(int one, int other) {
   int merged = all.front();
   members[merged] = std::move(all);
   reprice(merged);
-  saved = std::move(old);
   rebucketed = true;
   renumber();
   return true;
@@ -272,14 +288,14 @@ bool EventOrder::leave(int task, int reach) {
   int old = leader[task], at = places[old];
   if (members[old].size() < 2)
     return false;
-  saved = state();
-  rebucketed = true;
   std::vector<int> staying;
   for (int member : members[old])
     if (member != task)
       staying.push_back(member);
-  members[old].clear();
   int first = staying.front();
+  save({old, task, first});
+  rebucketed = true;
+  members[old].clear();
   for (int member : staying)
     leader[member] = first;
   members[first] = std::move(staying);

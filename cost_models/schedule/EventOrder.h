@@ -9,7 +9,9 @@
 
 #include "braid/cost_models/Schedule.h"
 #include "pricing/PriceLine.h"
+#include <initializer_list>
 #include <map>
+#include <utility>
 
 namespace braid::cost {
 
@@ -74,6 +76,7 @@ private:
   bool isBucket(int node) const { return kinds[node] >= Start; }
   void takeBuckets(const BlockSchedule &start);
   void set(const State &state);
+  void save(std::initializer_list<int> nodes);
   void renumber();
   void reprice(int first);
   double pass(int until, double end);
@@ -101,7 +104,12 @@ private:
   // The change.
   int changed = 0, stopped = 0; // first place that changed; where playing it ended
   bool rebucketed = false;
-  State saved;
+  struct {
+    std::vector<int> order, leader;
+    std::vector<std::pair<int, std::vector<int>>> members; // of the nodes that change only
+    std::vector<double> durations;
+    std::vector<int> candidates;
+  } saved;
   std::vector<int> window;
   std::vector<char> marked;
   int64_t work = 0;
