@@ -114,18 +114,20 @@ double operationSpike(const Noise &noise, int nodes, const Place &at) {
   // The largest of `nodes` equal and independent draws needs one uniform number u: with F the distribution of one
   // node's excess, P(max <= x) = F(x)^nodes. `tail` is 1 - u^(1/nodes), the probability that one node exceeds the
   // maximum drawn.
-  auto tail = [&](uint64_t purpose) {
+  // Mostly it is above what is asked for, which u tells at once: (1 - p)^nodes >= 1 - nodes p.
+  auto tail = [&](uint64_t purpose, double probability) {
     place.purpose = purpose;
-    return -std::expm1(std::log(uniform(place)) / nodes);
+    double u = uniform(place);
+    return u <= 1 - nodes * probability ? 1 : -std::expm1(std::log(u) / nodes);
   };
   double largest = 0;
   if (noise.spikeProbability > 0) {
-    double t = tail(purpose::spike);
+    double t = tail(purpose::spike, noise.spikeProbability);
     if (t < noise.spikeProbability)
       largest = noise.spikeMinimum * std::pow(noise.spikeProbability / t, 1 / noise.spikeIndex);
   }
   if (noise.pauseProbability > 0) {
-    double t = tail(purpose::pause);
+    double t = tail(purpose::pause, noise.pauseProbability);
     if (t < noise.pauseProbability) { // log-uniform between the shortest and the longest
       double ratio = noise.pauseLongest / noise.pauseShortest;
       largest = std::max(largest, noise.pauseShortest * std::pow(ratio, 1 - t / noise.pauseProbability));
