@@ -347,7 +347,17 @@ void Pricer::drawRanks(const Candidate &c, Fabric fabric, uint64_t seed, uint64_
         played[rank] += later.value;
     }
     if (c.delay->play(place, played)) {
-      clocks = std::move(played);
+      // A group ends no sooner than its last rank's begin and the price, also one that is faster than the slowest, or that need not
+      // wait for its last: times without noise, and bounds, count each launch in full.
+      for (const std::vector<int> &group : groups) {
+        double begin = 0, end = 0;
+        for (int rank : group) {
+          begin = std::max(begin, clocks[rank]);
+          end = std::max(end, played[rank]);
+        }
+        for (int rank : group)
+          clocks[rank] = played[rank] + std::max(0.0, begin + c.time.value - end);
+      }
       return;
     }
   }

@@ -77,24 +77,28 @@ void RankClocks::start(int block, const FlatEvent &event, const Clocks &clocks, 
       channel[rank] = end[rank];
 }
 
-/// As StepPlayer::nested: some trips are drawn, further ones take what those took in turn.
+/// As StepPlayer::nested: some trips are drawn, further ones take what those took in turn. Of these the last rank's progress counts for
+/// all: what a rank waits in the first trip for one that came late to the loop is waited once, not in every round.
 void RankClocks::nested(const FlatEvent &event, Clocks &clocks) {
   double trips = event.value;
   int distinct = flat.blocks[event.block].communicates ? drawnTrips : 1;
   int count = int(std::min<double>(distinct, std::ceil(trips)));
-  std::vector<Clocks> took(size_t(std::max(0, count)));
+  double last = *std::max_element(clocks.begin(), clocks.end());
+  std::vector<double> took; // how much later the last rank is
   for (int trip = 0; trip < count; ++trip) {
     Clocks after = clocks;
     run(event.block, after);
-    for (size_t rank = 0; rank < ranks; ++rank) {
-      took[trip].push_back(after[rank] - clocks[rank]);
-      clocks[rank] += std::min(1.0, trips - trip) * took[trip][rank];
-    }
+    for (size_t rank = 0; rank < ranks; ++rank)
+      clocks[rank] += std::min(1.0, trips - trip) * (after[rank] - clocks[rank]);
+    double latest = *std::max_element(clocks.begin(), clocks.end());
+    took.push_back(latest - last);
+    last = latest;
   }
   if (trips <= count)
     return;
-  double rounds = std::floor((trips - count) / count), left = trips - count - rounds * count;
+  double rounds = std::floor((trips - count) / count), left = trips - count - rounds * count, further = 0;
   for (int trip = 0; trip < count; ++trip)
-    for (size_t rank = 0; rank < ranks; ++rank)
-      clocks[rank] += (rounds + std::clamp(left - trip, 0.0, 1.0)) * took[trip][rank];
+    further += (rounds + std::clamp(left - trip, 0.0, 1.0)) * took[trip];
+  for (double &clock : clocks)
+    clock += further;
 }

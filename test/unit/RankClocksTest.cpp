@@ -155,3 +155,51 @@ TEST_CASE("a host's spike delays the groups on it, and the others only where the
   }
   CHECK(meanSpikes(chain(10, pairsInHosts())) == Approx(most).epsilon(0.1));
 }
+
+// Two groups of four, and pairs that are met by another rank each time: a rank may be done early, a step is never shorter than planned.
+TEST_CASE("noise makes no step shorter than it is without noise", "[simulate]") {
+  Cluster cluster = noisyMessages();
+  Pricer pricer(cluster, inOrder(), Engine::Braid, BucketForm::OneLaunch);
+  auto groups = [](std::vector<std::vector<int>> of) { return std::make_shared<RankGroups>(RankGroups{of, {}}); };
+  auto large = groups({{0, 1, 2, 3}, {4, 5, 6, 7}}), first = groups({{0, 1, 2, 3}, {4}, {5}, {6}, {7}}),
+       second = groups({{0}, {1}, {2}, {3}, {4, 5, 6, 7}});
+  for (CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::Broadcast, CollectiveKind::Reduce}) {
+    Program uneven = chain(8, first), even = chain(8, large);
+    for (size_t i = 0; i < 8; ++i) {
+      uneven.blocks[0].tasks[i].spec.kind = even.blocks[0].tasks[i].spec.kind = kind;
+      if (i % 2)
+        uneven.blocks[0].tasks[i].spec.groups = second;
+    }
+    for (const Program &program : {uneven, even}) {
+      Schedule schedule = scheduleProgram(program, {}, pricer, {});
+      double quiet = playWithoutNoise(program, schedule, pricer).total.value;
+      CAPTURE(int(kind), quiet);
+      CHECK(sorted(stepTimes(program, schedule, pricer, 1, 0, 100, 1)).front() >= quiet * (1 - 1e-9));
+    }
+  }
+}
+
+TEST_CASE("who comes late to a loop is waited for once, however many trips there are", "[simulate]") {
+  Cluster cluster = noisyMessages();
+  cluster.inter.profile.bulkMean = 0;
+  cluster.inter.profile.spikeProbability = 0.01;
+  cluster.inter.profile.spikeMinimum = microseconds(1000);
+  cluster.inter.profile.spikeIndex = 50; // all nearly as long
+  cluster.hosts = 4;
+  cluster.devicesPerHost = cluster.nicsPerHost = 2;
+  Pricer pricer(cluster, inOrder(), Engine::Braid, BucketForm::OneLaunch);
+  auto across = std::make_shared<RankGroups>(RankGroups{{{0, 2}, {1, 4}, {3, 6}, {5, 7}}, {}});
+  for (double trips : {8.0, 20.5, 1000.0}) {
+    Program program = chain(1, pairsInHosts(), trips); // of quiet links
+    program.blocks[1].tasks[0].operands = {0};
+    program.blocks[1].tasks.insert(program.blocks[1].tasks.begin(),
+                                   collective("late", 16384, {}, -1, CollectiveKind::AllReduce, across));
+    Schedule schedule = scheduleProgram(program, {}, pricer, {});
+    double quiet = playWithoutNoise(program, schedule, pricer).total.value;
+    std::vector<double> times = sorted(stepTimes(program, schedule, pricer, 1, 0, 400, 1));
+    CAPTURE(trips, quiet);
+    CHECK(times.front() == Approx(quiet));
+    CHECK(times.back() > quiet + 0.9e-3);
+    CHECK(times.back() < quiet + 1.3e-3);
+  }
+}
