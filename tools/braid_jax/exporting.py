@@ -1,4 +1,5 @@
 """export: a jitted function as generic-form StableHLO whose collectives can be seen."""
+import functools
 import os
 import re
 
@@ -14,7 +15,16 @@ def lower(jitted, args):
     """The lowered program of a jitted function, or of a pmap (which is one in disguise)."""
     if not hasattr(jitted, "lower"):
         raise BraidJaxError(f"export: expected a jitted function (jax.jit, jax.pmap), got {type(jitted).__name__}")
+    _hide_own_lines()
     return as_jit(jitted).lower(*args)
+
+
+@functools.cache
+def _hide_own_lines():
+    """Locations name lines of the user's program: not of this package, nor of what runs it as a command (python -m)."""
+    from jax._src import source_info_util
+    source_info_util.register_exclusion(os.path.dirname(os.path.abspath(__file__)) + os.sep)
+    source_info_util.register_exclusion("<frozen runpy>")
 
 
 def as_jit(function):
