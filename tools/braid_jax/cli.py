@@ -53,10 +53,10 @@ def _function(name, devices):
     where, _, function = name.rpartition(":")
     if not where:
         raise BraidJaxError(f"{name}: expected MODULE:FUNCTION or FILE.py:FUNCTION")
+    if where.endswith(".py") and not os.path.isfile(where):
+        raise BraidJaxError(f"{where}: no such file")
     try:
         if where.endswith(".py"):
-            if not os.path.isfile(where):
-                raise BraidJaxError(f"{where}: no such file")
             sys.path.insert(0, os.path.dirname(os.path.abspath(where)))
             spec = importlib.util.spec_from_file_location(os.path.basename(where)[:-3], where)
             module = importlib.util.module_from_spec(spec)
@@ -74,7 +74,10 @@ def _function(name, devices):
     except Exception as error:
         raise BraidJaxError(f"{name}: can't be called with {devices} devices (--devices): {_place(error)}{_said(error)}") from None
     if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], (tuple, list))):
-        raise BraidJaxError(f"{name}: expected a function that returns (jitted function, arguments), got {type(made).__name__}")
+        got = f"{len(made)} values" if isinstance(made, tuple) and len(made) != 2 else type(made).__name__
+        if isinstance(made, tuple) and len(made) == 2:
+            got = f"arguments of type {type(made[1]).__name__}; one alone is a tuple, too: (argument,)"
+        raise BraidJaxError(f"{name}: expected a function that returns (jitted function, arguments), got {got}")
     return made
 
 
