@@ -129,6 +129,8 @@ private:
         return "critical path: all compute before '" + block.tasks[i].name + "', then through '" +
                block.tasks[task].name + "'";
     }
+    if (last == task)
+      return "critical path from '" + block.tasks[task].name + "' on";
     return "critical path from '" + block.tasks[last].name + "' through '" + block.tasks[task].name + "', " +
            std::to_string(collectives) + " collectives up to there";
   }

@@ -24,7 +24,7 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
     : input(llvm::cl::Positional, llvm::cl::Required, llvm::cl::desc("<program.mlir>"), llvm::cl::cat(category)),
       cluster("cluster", llvm::cl::desc("cluster file (YAML); default: the module's braid.cluster"),
               llvm::cl::cat(category)),
-      engine("engine", llvm::cl::init("nccl"), llvm::cl::desc("who runs the collectives: nccl, braid"),
+      engine("engine", llvm::cl::init("nccl"), llvm::cl::desc("who runs the collectives: nccl (default), braid"),
              llvm::cl::cat(category)),
       objective(
           "objective", llvm::cl::init("training"),
@@ -45,7 +45,8 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
              llvm::cl::cat(category)),
       quantile("quantile", llvm::cl::init(-1), llvm::cl::desc("0 to 1; default: the cluster's profile"),
                llvm::cl::cat(category)),
-      split("split", llvm::cl::init(true), llvm::cl::desc("try the program with its large collectives cut, too"),
+      split("split", llvm::cl::init(true),
+            llvm::cl::desc("try the program with its large collectives cut, too; default: on"),
             llvm::cl::cat(category)),
       seed("seed", llvm::cl::init(1), llvm::cl::desc("of all draws"), llvm::cl::cat(category)) {}
 

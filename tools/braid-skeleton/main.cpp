@@ -45,6 +45,7 @@ static int run(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-skeleton");
   PlanOptionsOnCommandLine options(category);
   options.engine.setInitialValue("braid");
+  options.engine.setDescription("braid (default), whose runtime executes skeletons");
   options.target.setInitialValue("braid");
   llvm::cl::opt<std::string> output("o", llvm::cl::init("-"), llvm::cl::cat(category),
                                     llvm::cl::desc("file to write, %p is the policy; default: standard output"));

@@ -47,7 +47,8 @@ Outcome systemError(const std::string &what) {
 Outcome readSettings(const TransportContext &context, EmulatedProfile &profile, EmulationOptions &options,
                      uint64_t &job) {
   if (context.profile.empty())
-    return {BRAID_INVALID, "emulated: expected the profile of a cluster (braid-sim emit-profile), got none"};
+    return {BRAID_INVALID,
+            "emulated: profile: expected that of a cluster, as braid-sim emit-profile writes it, got none"};
   bool text = context.profile[context.profile.find_first_not_of(" \n\t")] == '{';
   std::string error =
       text ? EmulatedProfile::parse(context.profile, profile) : EmulatedProfile::read(context.profile, profile);
