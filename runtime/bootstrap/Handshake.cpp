@@ -92,13 +92,16 @@ void Doorman::acceptAll() {
   for (size_t round = 0; round != maximumPending; ++round) {
     Socket socket(accept4(listener.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
-      // Out of descriptors: the longest silent stranger makes room, else the connection waits in the kernel's queue.
-      if ((errno == EMFILE || errno == ENFILE) && !waiting.empty()) {
+      // Out of descriptors: the longest silent stranger makes room, else the connection waits in the kernel's queue. Linux says so
+      // also where nobody waits there, and then who has the last descriptor stays.
+      int error = errno;
+      pollfd queue = {listener.fd(), POLLIN, 0};
+      if ((error == EMFILE || error == ENFILE) && !waiting.empty() && poll(&queue, 1, 0) > 0) {
         waiting.pop_front();
         ++refusals;
         continue;
       }
-      if (errno == EINTR || errno == ECONNABORTED)
+      if (error == EINTR || error == ECONNABORTED)
         continue;
       return;
     }
