@@ -183,6 +183,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
   ExecutionEngineOptions engine;
   engine.transformer = program->optimize; // kept in the program: it is only referred to
   engine.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
+  engine.enablePerfNotificationListener = false; // each run would leave a dump for perf in the home directory's .debug
   SmallVector<StringRef> libraries;
   if (!options.runtime.empty())
     libraries.push_back(options.runtime);
