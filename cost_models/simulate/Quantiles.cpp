@@ -14,10 +14,11 @@ namespace {
 
 class Sampler {
 public:
-  Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed)
+  /// `ownClocks`: each rank has one, where that makes a difference. A search samples a schedule thousands of times, with one.
+  Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed, bool ownClocks = false)
       : flat(flatten(program, schedule, pricer, /*merge=*/true)), draw{&pricer, seed, this},
         engine(flat, draw, nobody) {
-    if (RankClocks::differ(program))
+    if (ownClocks && RankClocks::differ(program))
       byRank.emplace(flat, program, schedule, pricer);
   }
   Sampler(const Sampler &) = delete;
@@ -108,7 +109,7 @@ Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedul
 
 std::vector<Seconds> braid::cost::stepTimes(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                             uint64_t seed, uint64_t firstJob, int jobs, int steps) {
-  Sampler sampler(program, schedule, pricer, seed);
+  Sampler sampler(program, schedule, pricer, seed, /*ownClocks=*/true);
   std::vector<Seconds> times;
   for (int job = 0; job < jobs; ++job)
     for (int step = 0; step < steps; ++step)
