@@ -97,7 +97,9 @@ int runFit(int argc, char **argv) {
     return fail("table: expected one file, got " + std::to_string(arguments.words.size()));
   if (asked.cluster.empty())
     return fail("--cluster: expected the cluster file of the machine, got none");
-  if (std::string error = command::checkOutputs({{"-o", asked.output}, {"--json", json}}); !error.empty())
+  if (std::string error = command::checkOutputs({{"-o", asked.output}, {"--json", json}},
+                                                {{"the table", arguments.words[0]}, {"--cluster", asked.cluster}});
+      !error.empty())
     return fail(error);
 
   cost::Result<cost::Cluster> cluster = cost::readCluster(asked.cluster);

@@ -175,7 +175,10 @@ int runProbe(int argc, char **argv) {
     return fail("--model: expected braid with --measure, which runs Braid's collectives, got '" + asked.model + "'");
   if (asked.model.empty())
     asked.model = measure ? "braid" : "nccl";
-  if (std::string error = command::checkOutputs({{"-o", asked.table.output}, {"--csv", measuring.csv}}); !error.empty())
+  if (std::string error =
+          command::checkOutputs({{"-o", asked.table.output}, {"--csv", measuring.csv}},
+                                {{"the table", measure ? "" : arguments.words[0]}, {"--cluster", asked.table.cluster}});
+      !error.empty())
     return fail(error);
   cost::Result<cost::Cluster> cluster = cost::readCluster(asked.table.cluster);
   if (!cluster)

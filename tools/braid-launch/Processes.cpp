@@ -61,7 +61,8 @@ std::vector<pid_t> children() {
     if (pid <= 0)
       continue;
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::string text;
+    std::getline(file, text, '\0'); // empty if it has ended meanwhile; iterators over the file would throw then
     size_t after = text.rfind(')'); // the name in front may hold anything
     char state;
     pid_t parent = 0;

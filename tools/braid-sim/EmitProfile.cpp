@@ -26,7 +26,8 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
     llvm::errs() << "error: " << text << "\n";
     return 1;
   };
-  if (std::string error = ::braid::command::checkOutputs({{"-o", output}}); !error.empty())
+  if (std::string error = ::braid::command::checkOutputs({{"-o", output}}, {{"--cluster", clusterPath}});
+      !error.empty())
     return fail(error);
   cost::Result<cost::Cluster> cluster = cost::readCluster(clusterPath);
   if (!cluster)

@@ -19,7 +19,7 @@ int runConvert(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "a topology of NCCL or hwloc as a cluster file\n");
   if (hosts < 1 || hosts > 1 << 17)
     return fail("--hosts: expected 1 to 131072, got " + std::to_string(hosts));
-  if (std::string error = command::checkOutputs({{"-o", output}}); !error.empty())
+  if (std::string error = command::checkOutputs({{"-o", output}}, {{"the input", input}}); !error.empty())
     return fail(error);
   cost::Machine machine;
   std::string error = from == "nccl-xml"    ? cost::readNcclXml(input, machine)

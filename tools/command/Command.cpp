@@ -3,6 +3,8 @@
 #include "braid/runtime/trace/AtomicFile.h"
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
+#include <filesystem>
 
 namespace braid::command {
 
@@ -46,11 +48,32 @@ int Tool::run(const std::vector<Subcommand> &subcommands, int argc, char **argv)
   return 2;
 }
 
-std::string checkOutputs(std::initializer_list<std::pair<const char *, std::string>> outputs) {
-  for (const auto &[option, path] : outputs)
-    if (!path.empty() && path != "-")
-      if (std::string why = trace::checkWritable(path); !why.empty())
-        return std::string(option) + ": " + why;
+static bool isFile(const std::string &path) { return !path.empty() && path != "-"; }
+
+/// Also by links and by other ways to spell it. Files that are yet to be written are told apart by their paths.
+static bool sameFile(const std::string &one, const std::string &other) {
+  std::error_code unknown;
+  return std::filesystem::equivalent(one, other, unknown) ||
+         std::filesystem::weakly_canonical(one, unknown) == std::filesystem::weakly_canonical(other, unknown);
+}
+
+std::string checkOutputs(Files outputs, Files inputs) {
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    const auto &[option, path] = *output;
+    if (!isFile(path))
+      continue;
+    for (const auto &[what, input] : inputs)
+      if (isFile(input) && sameFile(path, input))
+        return std::string(option) + ": expected another file than " + what + ", which would be lost, got '" + path +
+               "'";
+    bool isDevice =
+        std::filesystem::exists(path) && !std::filesystem::is_regular_file(path); // /dev/null takes any number
+    for (auto other = outputs.begin(); other != output; ++other)
+      if (isFile(other->second) && !isDevice && sameFile(path, other->second))
+        return std::string(option) + ": expected another file than " + other->first + ", got '" + path + "'";
+    if (std::string why = trace::checkWritable(path); !why.empty())
+      return std::string(option) + ": " + why;
+  }
   return {};
 }
 

@@ -39,8 +39,10 @@ private:
   const std::string name;
 };
 
-/// Paths that options name, "" and "-" among them. An error that names the first option whose file can't be written, or "".
-std::string checkOutputs(std::initializer_list<std::pair<const char *, std::string>> outputs);
+/// Options, or what else a user calls a file, and the paths that they name, "" and "-" among them.
+using Files = std::initializer_list<std::pair<const char *, std::string>>;
+/// An error that names the first output that can't be written, or that is one of the inputs or another output, or "".
+std::string checkOutputs(Files outputs, Files inputs = {});
 
 // The streams that a tool prints with, PlainStreams.cpp or LlvmStreams.cpp:
 
