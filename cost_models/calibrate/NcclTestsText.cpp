@@ -128,6 +128,10 @@ private:
     }
     if (*bytes < 0 || *bytes != std::floor(*bytes) || *bytes > 1e15)
       return at(number, "size, expected a whole number above zero, got '" + words[0] + "'");
+    if (size_t wrong = time + 3; wrong < head.size() && wrong < words.size() && head[wrong] == "#wrong")
+      if (std::optional<double> elements = numberOf(words[wrong]); elements && *elements != 0) // N/A: not checked
+        return at(number, "#wrong, expected 0 (a run whose results are wrong says nothing of its time), got '" +
+                              words[wrong] + "'");
     auto named = [&](const char *name) {
       size_t column = size_t(std::find(head.begin(), head.end(), name) - head.begin());
       return column < words.size() ? words[column] : "";

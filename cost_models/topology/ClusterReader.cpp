@@ -30,6 +30,8 @@ static std::string readFile(const std::string &path) {
     throw ReadError{Error{std::string("cluster file: expected a readable file, got: ") + std::strerror(errno), path}};
   if (S_ISDIR(status.st_mode))
     throw ReadError{Error{"cluster file: expected a file, got a directory", path}};
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) // /dev/zero has no end
+    throw ReadError{Error{"cluster file: expected a file, got a device", path}};
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;

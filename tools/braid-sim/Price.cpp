@@ -53,11 +53,20 @@ static cost::Result<std::vector<cost::Bytes>> parseSizes(llvm::StringRef text) {
   cost::Result<cost::Bytes> first = cost::parseBytes(low.trim().str(), /*unitOptional=*/range);
   if (!first)
     return first.error();
+  auto tooLarge = [](cost::Bytes size) -> std::optional<cost::Error> { // what all ranks gather must be a number, too
+    if (size.value <= int64_t(1) << 44)
+      return std::nullopt;
+    return cost::Error{"size, expected at most 16 TiB, got " + cost::toString(size), ""};
+  };
+  if (auto error = tooLarge(*first))
+    return *error;
   if (!range)
     return std::vector<cost::Bytes>{*first};
   cost::Result<cost::Bytes> last = cost::parseBytes(high.trim().str());
   if (!last)
     return last.error();
+  if (auto error = tooLarge(*last))
+    return *error;
   if (*last < *first || first->value == 0)
     return cost::Error{"range of sizes, expected 0 < low <= high, got '" + text.str() + "'", ""};
   std::vector<cost::Bytes> sizes;
