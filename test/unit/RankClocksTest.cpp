@@ -16,6 +16,13 @@ static Cluster noisyMessages() {
   return cluster;
 }
 
+static void onlySpikes(FabricProfile &profile, double probability, Seconds length) {
+  profile.bulkMean = 0;
+  profile.spikeProbability = probability;
+  profile.spikeMinimum = length;
+  profile.spikeIndex = 50; // all nearly as long
+}
+
 static Placement inOrder() { return {{0, 1, 2, 3, 4, 5, 6, 7}}; }
 
 static std::vector<double> sorted(const std::vector<Seconds> &times) {
@@ -124,10 +131,7 @@ TEST_CASE("groups that do not differ in anything drawn play as with one clock", 
 
 TEST_CASE("a host's spike delays the groups on it, and the others only where they meet", "[simulate]") {
   Cluster cluster = noisyMessages();
-  cluster.inter.profile.bulkMean = 0;
-  cluster.inter.profile.spikeProbability = 0.02;
-  cluster.inter.profile.spikeMinimum = microseconds(100);
-  cluster.inter.profile.spikeIndex = 50; // all nearly as long
+  onlySpikes(cluster.inter.profile, 0.02, microseconds(100));
   Pricer pricer(cluster, inOrder(), Engine::Braid, BucketForm::OneLaunch);
   auto meanSpikes = [&](const Program &program) {
     Schedule schedule = scheduleProgram(program, {}, pricer, {});
@@ -181,10 +185,7 @@ TEST_CASE("noise makes no step shorter than it is without noise", "[simulate]") 
 
 TEST_CASE("who comes late to a loop is waited for once, however many trips there are", "[simulate]") {
   Cluster cluster = noisyMessages();
-  cluster.inter.profile.bulkMean = 0;
-  cluster.inter.profile.spikeProbability = 0.01;
-  cluster.inter.profile.spikeMinimum = microseconds(1000);
-  cluster.inter.profile.spikeIndex = 50; // all nearly as long
+  onlySpikes(cluster.inter.profile, 0.01, microseconds(1000));
   cluster.hosts = 4;
   cluster.devicesPerHost = cluster.nicsPerHost = 2;
   Pricer pricer(cluster, inOrder(), Engine::Braid, BucketForm::OneLaunch);

@@ -51,9 +51,12 @@ static bool isFile(const std::string &path) { return !path.empty() && path != "-
 
 /// Also by links and by other ways to spell it. Files that are yet to be written are told apart by their paths.
 static bool sameFile(const std::string &one, const std::string &other) {
-  std::error_code unknown;
-  return std::filesystem::equivalent(one, other, unknown) ||
-         std::filesystem::weakly_canonical(one, unknown) == std::filesystem::weakly_canonical(other, unknown);
+  std::error_code unknown, unknownOther;
+  if (std::filesystem::equivalent(one, other, unknown))
+    return true;
+  auto path = std::filesystem::weakly_canonical(one, unknown);
+  auto otherPath = std::filesystem::weakly_canonical(other, unknownOther);
+  return !unknown && !unknownOther && path == otherPath;
 }
 
 std::string checkOutputs(Files outputs, Files inputs) {
@@ -65,8 +68,9 @@ std::string checkOutputs(Files outputs, Files inputs) {
       if (isFile(input) && sameFile(path, input))
         return std::string(option) + ": expected another file than " + what + ", which would be lost, got '" + path +
                "'";
-    bool isDevice =
-        std::filesystem::exists(path) && !std::filesystem::is_regular_file(path); // /dev/null takes any number
+    std::error_code unknown; // who can't be looked at can't be written either, which is said below
+    bool isDevice = std::filesystem::exists(path, unknown) &&
+                    !std::filesystem::is_regular_file(path, unknown); // /dev/null takes any number
     for (auto other = outputs.begin(); other != output; ++other)
       if (isFile(other->second) && !isDevice && sameFile(path, other->second))
         return std::string(option) + ": expected another file than " + other->first + ", got '" + path + "'";
