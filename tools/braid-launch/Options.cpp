@@ -42,7 +42,7 @@ bool readSeconds(const std::string &text, double &value) {
 
 } // namespace
 
-std::string parseOptions(int argc, char **argv, Options &options, bool &help) {
+std::string parseOptions(int argc, char **argv, Options &options, Asked &asked) {
   int at = 1;
   for (; at != argc; ++at) {
     std::string word = argv[at];
@@ -59,8 +59,8 @@ std::string parseOptions(int argc, char **argv, Options &options, bool &help) {
       value = word.substr(equals + 1);
       given = true;
     }
-    if (name == "--help" || name == "-h") {
-      help = true;
+    if (name == "--help" || name == "-h" || name == "--version") {
+      asked = name == "--version" ? Asked::Version : Asked::Help;
       return {};
     }
     bool *flag = name == "--prefix" ? &options.prefix : name == "--verbose" ? &options.verbose : nullptr;

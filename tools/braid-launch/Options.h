@@ -22,8 +22,11 @@ struct Options {
 
 extern const char *const usage;
 
-/// Empty, or what is wrong. `help` is set instead if it was asked for.
-std::string parseOptions(int argc, char **argv, Options &options, bool &help);
+/// What the tool says instead of starting a job.
+enum class Asked { Nothing, Help, Version };
+
+/// Empty, or what is wrong.
+std::string parseOptions(int argc, char **argv, Options &options, Asked &asked);
 
 } // namespace braid::launch
 

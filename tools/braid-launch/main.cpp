@@ -62,10 +62,10 @@ void settle(pid_t parent, const char *name) {
 int main(int argc, char **argv) {
   braid::command::Tool tool("braid-launch");
   Options options;
-  bool help = false;
-  std::string error = parseOptions(argc, argv, options, help);
-  if (help) {
-    std::fputs(usage, stdout);
+  Asked asked = Asked::Nothing;
+  std::string error = parseOptions(argc, argv, options, asked);
+  if (asked != Asked::Nothing) {
+    std::printf("%s", asked == Asked::Help ? usage : (command::versionOf("braid-launch") + "\n").c_str());
     return tool.finish(0);
   }
   if (!error.empty()) {

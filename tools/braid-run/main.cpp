@@ -199,6 +199,9 @@ std::string checkOptions() {
     return "--fibers: expected neither --timeline nor --record-profile, which need a process for each rank";
   if (fibers && count < 1)
     return "--fibers: expected the number of ranks (-n), got none";
+  if (fibers && transport != "emulated+in-process" && transport != "emulated+sizes")
+    return "--fibers: expected --transport emulated+in-process or emulated+sizes, got " +
+           (transport.empty() ? "none" : transport.getValue());
   for (const std::string &text : output) {
     std::string path = llvm::StringRef(text).split('=').second.str();
     for (int rank = 0; rank < std::max(1, count.getValue()); ++rank)

@@ -15,6 +15,8 @@ Tool::Tool(const char *name) : name(name) {
   prepareStreams(name);
 }
 
+std::string versionOf(const std::string &tool) { return tool + " (Braid " BRAID_VERSION ")"; }
+
 int Tool::finish(int status) const {
   std::string why = flushStreams();
   if (why.empty())
@@ -33,6 +35,10 @@ int Tool::run(const std::vector<Subcommand> &subcommands, int argc, char **argv)
   std::string asked = argc > 1 ? argv[1] : "";
   if (asked == "--help" || asked == "-h" || asked == "help") {
     printUsage(stdout, name, subcommands);
+    return finish(0);
+  }
+  if (asked == "--version") {
+    std::printf("%s\n", versionOf(name).c_str());
     return finish(0);
   }
   for (const Subcommand &subcommand : subcommands)

@@ -39,6 +39,9 @@ private:
   const std::string name;
 };
 
+/// "TOOL (Braid 0.1.0)".
+std::string versionOf(const std::string &tool);
+
 /// Options, or what else a user calls a file, and the paths that they name, "" and "-" among them.
 using Files = std::initializer_list<std::pair<const char *, std::string>>;
 /// An error that names the first output that can't be written, or that is one of the inputs or another output, or "".

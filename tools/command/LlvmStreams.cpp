@@ -1,5 +1,6 @@
 //===- LlvmStreams.cpp - standard output of tools on LLVM -----------------------------------------------------------===//
 #include "Command.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -51,6 +52,7 @@ void prepareStreams(const std::string &tool) {
   deepenStack(tool);
   static auto *name = new std::string(tool); // lives longer than the streams
   llvm::install_fatal_error_handler(onFatalError, name);
+  llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &out) { out << versionOf(*name) << "\n"; });
 }
 
 std::string flushStreams() {
