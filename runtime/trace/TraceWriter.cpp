@@ -7,8 +7,7 @@
 
 namespace braid::trace {
 
-/// `text` as a JSON string. Bytes that are not UTF-8 become '?', since one of them makes viewers refuse the whole file.
-static std::string quote(const std::string &text) {
+std::string jsonString(const std::string &text) {
   std::string out = "\"";
   for (size_t i = 0; i < text.size();) {
     unsigned char c = text[i];
@@ -55,24 +54,24 @@ static std::string detailsText(const Details &details) {
     return {};
   std::string out = ",\"args\":{";
   for (size_t i = 0; i < details.size(); ++i)
-    out += (i ? "," : "") + quote(details[i].first) + ":" + quote(details[i].second);
+    out += (i ? "," : "") + jsonString(details[i].first) + ":" + jsonString(details[i].second);
   return out + "}";
 }
 
 /// The fields that every event has.
 static std::string head(const char *phase, Track track, const std::string &name) {
   return std::string("{\"ph\":\"") + phase + "\",\"pid\":" + std::to_string(track.rank) +
-         ",\"tid\":" + std::to_string(track.stream) + ",\"name\":" + quote(name);
+         ",\"tid\":" + std::to_string(track.stream) + ",\"name\":" + jsonString(name);
 }
 
 void TraceWriter::nameRank(int rank, const std::string &name) {
-  metadata.push_back(head("M", {rank, 0}, "process_name") + ",\"args\":{\"name\":" + quote(name) + "}}");
+  metadata.push_back(head("M", {rank, 0}, "process_name") + ",\"args\":{\"name\":" + jsonString(name) + "}}");
   metadata.push_back(head("M", {rank, 0}, "process_sort_index") + ",\"args\":{\"sort_index\":" + std::to_string(rank) +
                      "}}");
 }
 
 void TraceWriter::nameTrack(Track track, const std::string &name) {
-  metadata.push_back(head("M", track, "thread_name") + ",\"args\":{\"name\":" + quote(name) + "}}");
+  metadata.push_back(head("M", track, "thread_name") + ",\"args\":{\"name\":" + jsonString(name) + "}}");
   metadata.push_back(head("M", track, "thread_sort_index") +
                      ",\"args\":{\"sort_index\":" + std::to_string(track.stream) + "}}");
 }
@@ -80,14 +79,14 @@ void TraceWriter::nameTrack(Track track, const std::string &name) {
 void TraceWriter::slice(Track track, const std::string &name, const std::string &category, Microseconds begin,
                         Microseconds end, const Details &details) {
   int64_t from = nanoseconds(begin), to = std::max(from, nanoseconds(end));
-  events.push_back(head("X", track, name) + ",\"cat\":" + quote(category) + ",\"ts\":" + microsecondsText(from) +
+  events.push_back(head("X", track, name) + ",\"cat\":" + jsonString(category) + ",\"ts\":" + microsecondsText(from) +
                    ",\"dur\":" + microsecondsText(to - from) + detailsText(details) + "}");
 }
 
 void TraceWriter::async(Track track, const std::string &name, const std::string &category, Microseconds begin,
                         Microseconds end, const Details &details) {
   int64_t from = nanoseconds(begin), to = std::max(from, nanoseconds(end));
-  std::string common = ",\"cat\":" + quote(category) + ",\"id\":" + std::to_string(nextId++) + ",\"ts\":";
+  std::string common = ",\"cat\":" + jsonString(category) + ",\"id\":" + std::to_string(nextId++) + ",\"ts\":";
   events.push_back(head("b", track, name) + common + microsecondsText(from) + detailsText(details) + "}");
   events.push_back(head("e", track, name) + common + microsecondsText(to) + "}");
 }

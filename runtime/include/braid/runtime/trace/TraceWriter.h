@@ -29,6 +29,9 @@ namespace braid::trace {
 using Microseconds = std::chrono::duration<double, std::micro>;
 inline Microseconds fromSeconds(double seconds) { return std::chrono::duration<double>(seconds); }
 
+/// A text as JSON spells it, in quotes. Bytes that are not UTF-8 become '?', since one of them makes viewers refuse the whole file.
+std::string jsonString(const std::string &text);
+
 /// Facts shown when a slice is selected, in this order.
 using Details = std::vector<std::pair<std::string, std::string>>;
 

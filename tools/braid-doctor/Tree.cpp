@@ -1,0 +1,159 @@
+//===- Tree.cpp - what a host says of itself: files, commands, environment --------------------------------------------===//
+#include "Tree.h"
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <poll.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace braid::doctor {
+
+static constexpr size_t largestFile = 1 << 20; // nothing that is read here is larger; /dev/zero is
+static constexpr std::chrono::seconds longestCommand(10);
+
+Tree::Tree(std::string rootFolder, std::string recordFolder)
+    : root(std::move(rootFolder)), record(std::move(recordFolder)) {}
+
+void Tree::keep(const std::string &path, const std::string &text) {
+  if (record.empty() || !error.empty())
+    return;
+  fs::path file = record + path;
+  std::error_code failed;
+  fs::create_directories(file.parent_path(), failed);
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out)
+    error = file.string() +
+            ": expected a file that can be written, got: " + (failed ? failed.message() : std::strerror(errno));
+}
+
+static std::optional<std::string> wholeFile(const std::string &path) {
+  std::error_code failed;
+  if (fs::is_directory(path, failed))
+    return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::string text(largestFile, 0);
+  if (!in || (in.read(text.data(), std::streamsize(text.size())), in.bad()))
+    return std::nullopt;
+  text.resize(size_t(in.gcount()));
+  return text;
+}
+
+static std::string trimmed(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.pop_back();
+  return text;
+}
+
+std::optional<std::string> Tree::peek(const std::string &path) const { return wholeFile(root + path); }
+
+std::optional<std::string> Tree::bytes(const std::string &path) {
+  std::optional<std::string> text = peek(path);
+  if (text)
+    keep(path, *text);
+  return text;
+}
+
+std::optional<std::string> Tree::read(const std::string &path) {
+  std::optional<std::string> text = bytes(path);
+  return text ? std::optional(trimmed(*text)) : std::nullopt;
+}
+
+std::vector<std::string> Tree::list(const std::string &path) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (fs::directory_iterator at(root + path, failed), end; !failed && at != end; at.increment(failed))
+    names.push_back(at->path().filename());
+  std::sort(names.begin(), names.end());
+  if (!record.empty() && !names.empty()) // also of what no check reads on
+    for (const std::string &name : names)
+      if (std::error_code unknown; fs::is_directory(root + path + "/" + name, unknown))
+        fs::create_directories(record + path + "/" + name, unknown);
+  return names;
+}
+
+/// Runs a command without a shell; its standard output if it succeeds in time.
+static std::optional<std::string> outputOf(const std::vector<std::string> &words) {
+  int pipe[2];
+  if (pipe2(pipe, O_CLOEXEC) != 0)
+    return std::nullopt;
+  std::vector<char *> arguments;
+  for (const std::string &word : words)
+    arguments.push_back(const_cast<char *>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    dup2(pipe[1], 1);
+    dup2(null, 2);
+    if (const char *path = std::getenv("PATH")) // dcb is in /sbin, which users seldom have
+      setenv("PATH", (std::string(path) + ":/usr/sbin:/sbin").c_str(), 1);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  close(pipe[1]);
+  std::string text;
+  auto end = std::chrono::steady_clock::now() + longestCommand;
+  bool inTime = child > 0;
+  while (inTime) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    pollfd ready = {pipe[0], POLLIN, 0};
+    char block[4096];
+    int polled = left > 0 ? poll(&ready, 1, int(left)) : 0;
+    if (polled < 0 && errno == EINTR)
+      continue;
+    ssize_t got = polled > 0 ? ::read(pipe[0], block, sizeof block) : -1;
+    if (got == 0)
+      break;
+    inTime = got > 0 && text.size() < largestFile;
+    text.append(block, inTime ? size_t(got) : 0);
+  }
+  close(pipe[0]);
+  int status = 1;
+  if (child > 0) {
+    if (!inTime)
+      kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return inTime && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(text) : std::nullopt;
+}
+
+std::optional<std::string> Tree::command(const std::string &name, const std::vector<std::string> &words) {
+  std::string path = "/commands/" + name;
+  std::optional<std::string> text = live() ? outputOf(words) : wholeFile(root + path);
+  if (!text)
+    return std::nullopt;
+  keep(path, *text);
+  return trimmed(*text);
+}
+
+std::optional<std::string> Tree::variable(const std::string &name) {
+  std::optional<std::string> found;
+  if (live()) {
+    if (const char *value = std::getenv(name.c_str()))
+      found = value;
+  } else {
+    std::istringstream lines(wholeFile(root + "/environment").value_or(""));
+    for (std::string line; std::getline(lines, line);)
+      if (line.rfind(name + "=", 0) == 0)
+        found = trimmed(line.substr(name.size() + 1));
+  }
+  if (found && variables.find("\n" + name + "=") == std::string::npos)
+    keep("/environment", (variables += "\n" + name + "=" + *found) + "\n");
+  return found;
+}
+
+} // namespace braid::doctor

@@ -1,0 +1,120 @@
+//===- main.cpp - braid-doctor: checks how a host's fabric is set up ---------------------------------------------------===//
+#include "../braid-bench/Arguments.h"
+#include "../command/Command.h"
+#include "Checks.h"
+#include "Report.h"
+#include "braid/runtime/trace/AtomicFile.h"
+#include <cstdio>
+#include <filesystem>
+
+using namespace braid;
+
+static const char *const usage = R"(usage: braid-doctor [--cluster FILE] [options]
+
+Looks at how this host is set up for RoCE or InfiniBand, from /sys, /proc, ibv_devinfo, dcb and limits, and says of each
+finding what it costs by the model of the cluster, and what mends it: state and rate of ports, addresses (GIDs), MTU, traffic
+class with PFC and ECN, PCIe slots, ACS, IOMMU, GPUDirect, locked memory, queue pairs, counters of losses.
+
+  --cluster FILE    cluster file that the host is to be a part of: its rates are expected, and findings are priced on it;
+                    default: 16 hosts of 8 H100 on the fabric that the ports have
+  --devices LIST    ports that the job uses, as NCCL_IB_HCA names them: mlx5_0,mlx5_1:1; =EXACT; ^ALL_BUT (default: that
+                    variable, else all)
+  --all             show what is as it should be, too
+  --json            findings as JSON
+  -o FILE           write the report to a file
+  --record DIR      keep all that was read, to be looked at elsewhere: it has addresses and names of this host
+  --root DIR        look at such a record, or at a copy of a host's /sys and /proc, instead of this host
+
+Exit status: 0 no problem was found, 1 some were, 2 for a wrong command line or files that can't be read or written.
+)";
+
+static int fail(const std::string &message) {
+  std::fprintf(stderr, "braid-doctor: error: %s\n", message.c_str());
+  return 2;
+}
+
+/// The cluster files lie beside the program in the build and where it is installed.
+static std::string defaultCluster(bool ethernet) {
+  std::string name = ethernet ? "h100-roce-16x8.yaml" : "h100-ib-ndr-16x8.yaml";
+  std::error_code failed;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+  std::filesystem::path installed = program / "../share/braid/clusters" / name;
+  return std::filesystem::exists(installed, failed) ? installed.string() : BRAID_CLUSTERS "/" + name;
+}
+
+static std::string hostName(doctor::Tree &tree) {
+  std::string name = tree.read("/proc/sys/kernel/hostname").value_or("");
+  return (name.empty() ? "a host" : "host " + name) + ", Linux " +
+         tree.read("/proc/sys/kernel/osrelease").value_or("unknown");
+}
+
+static int run(int argc, char **argv) {
+  std::string cluster, devices, root, record, output = "-";
+  bool all = false, json = false;
+  bench::Arguments arguments = bench::readArguments(
+      argc, argv,
+      {bench::textOption("cluster", cluster), bench::textOption("devices", devices), bench::textOption("root", root),
+       bench::textOption("record", record), bench::textOption("o", output), bench::flagOption("all", all),
+       bench::flagOption("json", json)});
+  if (arguments.help) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
+  if (!arguments.error.empty() || !arguments.words.empty())
+    return fail(arguments.error.empty() ? "expected options only, got '" + arguments.words[0] + "'" : arguments.error);
+  std::error_code failed;
+  if (!root.empty() && !std::filesystem::is_directory(root, failed))
+    return fail("--root: expected a folder, got '" + root + "'");
+  if (!record.empty() && std::filesystem::exists(record, failed))
+    return fail("--record: expected a folder that is yet to be made, got '" + record + "'");
+  if (std::string wrong = command::checkOutputs({{"-o", output}}, {{"--cluster", cluster}}); !wrong.empty())
+    return fail(wrong);
+
+  doctor::Tree tree(root, record);
+  std::string only = devices.empty() ? tree.variable("NCCL_IB_HCA").value_or("") : devices;
+  std::vector<doctor::Port> ports = doctor::readPorts(tree, only);
+  bool ethernet = false;
+  for (const doctor::Port &port : ports)
+    ethernet |= port.ethernet;
+  cost::Result<cost::Cluster> read = cost::readCluster(cluster.empty() ? defaultCluster(ethernet) : cluster);
+  if (!read)
+    return fail("--cluster: " + read.error().text());
+
+  std::vector<doctor::Finding> findings;
+  doctor::Patient patient{tree, ports, *read, !cluster.empty(), findings};
+  if (ports.empty()) {
+    bool named = !only.empty() && !doctor::readPorts(tree, "").empty();
+    patient.add(doctor::Level::Problem, "devices", "host",
+                named ? "none of its RDMA devices is named by '" + only + "'"
+                      : "no RDMA devices in /sys/class/infiniband",
+                "one or more",
+                named ? "--devices or NCCL_IB_HCA: names as ls /sys/class/infiniband shows them"
+                      : "load the driver of the NIC (mlx5_ib, bnxt_re, irdma, ...); lspci shows whether there is one");
+  }
+  for (auto check : {doctor::checkPorts, doctor::checkGids, doctor::checkMtu, doctor::checkLossless, doctor::checkPci,
+                     doctor::checkTranslation, doctor::checkGpuDirect, doctor::checkLockedMemory,
+                     doctor::checkQueuePairs, doctor::checkCounters})
+    check(patient);
+
+  doctor::Heading heading{hostName(tree), *read, !cluster.empty(), all};
+  std::string report = json ? doctor::jsonReport(heading, findings) : doctor::textReport(heading, findings);
+  if (!tree.recordError().empty())
+    return fail("--record: " + tree.recordError());
+  if (output == "-")
+    std::fputs(report.c_str(), stdout);
+  else if (std::string wrong = trace::writeAtomically(output, report); !wrong.empty())
+    return fail(wrong);
+  bool problems = false;
+  for (const doctor::Finding &finding : findings)
+    problems |= finding.level == doctor::Level::Problem;
+  return problems ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  command::Tool tool("braid-doctor");
+  if (argc == 2 && std::string(argv[1]) == "--version") {
+    std::puts(command::versionOf("braid-doctor").c_str());
+    return tool.finish(0);
+  }
+  return tool.finish(run(argc, argv));
+}
