@@ -7,7 +7,7 @@
 // Real tables have small inversions (22 of 615 neighbours in 31 published tables are more than 5 % apart the wrong
 // way), and their first row often carries the warm-up: these become notes.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "braid/cost_models/Measured.h"
+#include "calibrate/CheckShape.h"
 #include "pricing/Terms.h"
 #include <algorithm>
 #include <cmath>
@@ -47,8 +47,8 @@ std::string mistake(double factor) {
 
 class Check {
 public:
-  Check(MeasuredTable &table, const Cluster &cluster, bool acceptInversions)
-      : table(table), cluster(cluster), acceptInversions(acceptInversions) {
+  Check(MeasuredTable &table, const Cluster &cluster, const TrustOptions &options)
+      : table(table), cluster(cluster), options(options) {
     std::map<std::tuple<CollectiveKind, int, int, std::string, std::string>, Series> found;
     for (const MeasuredRow &row : table.rows)
       found[{row.kind, row.hosts, row.perHost, row.algorithm, row.job}].push_back(&row);
@@ -61,8 +61,10 @@ public:
   }
 
   std::optional<Error> run() {
-    for (auto check : {&Check::points, &Check::sizes, &Check::bandwidths, &Check::busAndAlgorithm, &Check::plausible,
-                       &Check::repetitions, &Check::inversions})
+    if (std::optional<Error> wrong = wrongShape(table, cluster, options.placed))
+      return wrong;
+    for (auto check : {&Check::points, &Check::sizes, &Check::bandwidths, &Check::busAndAlgorithm, &Check::busAndTime,
+                       &Check::order, &Check::plausible, &Check::repetitions, &Check::inversions})
       if (std::optional<Error> wrong = (this->*check)())
         return wrong;
     return std::nullopt;
@@ -77,12 +79,13 @@ private:
     std::set<int64_t> sizes;
     for (const MeasuredRow &row : table.rows)
       sizes.insert(row.bytes.value);
-    if (sizes.size() < 6)
-      return Error{text("too few points: expected at least 6 message sizes to tell latency from bandwidth, got %d",
-                        int(sizes.size())),
+    int least = options.probe ? 2 : 6, span = options.probe ? 16 : 256;
+    if (int(sizes.size()) < least)
+      return Error{text("too few points: expected at least %d message sizes to tell latency from bandwidth, got %d",
+                        least, int(sizes.size())),
                    table.path};
-    if (*sizes.rbegin() < 256 * *sizes.begin())
-      return Error{text("too few points: expected sizes that span a factor of 256, got %s to %s",
+    if (*sizes.rbegin() < span * *sizes.begin())
+      return Error{text("too few points: expected sizes that span a factor of %d, got %s to %s", span,
                         toString(Bytes{*sizes.begin()}).c_str(), toString(Bytes{*sizes.rbegin()}).c_str()),
                    table.path};
     return std::nullopt;
@@ -99,6 +102,11 @@ private:
       if (steps.size() < 5 || same + 2 < steps.size())
         continue;
       for (size_t i = 0; i < steps.size(); ++i)
+        if (double left = std::log(steps[i]) / std::log(usual); left > 1.5 && near(left, std::round(left), 1e-6))
+          table.notes.push_back(text("line %d: sizes grow by %.4g, from %s to %s by more: %d rows are missing",
+                                     series[i + 1]->line, usual, toString(series[i]->bytes).c_str(),
+                                     toString(series[i + 1]->bytes).c_str(), int(std::round(left)) - 1));
+      for (size_t i = 0; i < steps.size(); ++i)
         if (std::string why = mistake(steps[i] / usual); !why.empty() && !near(steps[i], usual, 1e-6))
           return at(*series[i + 1], text("bytes: expected %.0f as all other sizes grow by %.4g, got %lld; %s",
                                          double(series[i]->bytes.value) * usual, usual,
@@ -107,38 +115,48 @@ private:
     return std::nullopt;
   }
 
+  /// What a column of bandwidths is rounded by: half of the last digit that any row has.
+  double rounding(double MeasuredRow::*column) const {
+    double digit = 1;
+    for (const MeasuredRow &row : table.rows)
+      while (digit > 1e-4 && row.*column > 0 && std::abs(std::remainder(row.*column, digit)) > 1e-3 * digit)
+        digit /= 10;
+    return 0.6 * digit;
+  }
+
+  static double bandwidthOf(const MeasuredRow &row) { return double(row.bytes.value) / row.time.value / 1e9; }
+
   /// Time against the bandwidth printed beside it.
   std::optional<Error> bandwidths() {
     std::vector<double> ratios;
     for (const MeasuredRow &row : table.rows)
       if (row.algBandwidth >= 0.1)
-        ratios.push_back(row.algBandwidth * 1e9 * row.time.value / double(row.bytes.value));
-    double usual = median(ratios);
+        ratios.push_back(row.algBandwidth / bandwidthOf(row));
+    double usual = median(ratios), slack = rounding(&MeasuredRow::algBandwidth);
     for (const MeasuredRow &row : table.rows) {
-      if (row.algBandwidth < 0.1)
-        continue;
-      double ratio = row.algBandwidth * 1e9 * row.time.value / double(row.bytes.value);
-      if (near(ratio, 1, 0.015 + 0.006 / row.algBandwidth))
+      double ratio = row.algBandwidth / bandwidthOf(row);
+      if (row.algBandwidth < 0 || std::abs(row.algBandwidth - bandwidthOf(row)) <= slack + 0.015 * bandwidthOf(row))
         continue;
       std::string why = mistake(ratios.size() >= 3 && near(ratio, usual, 0.05) ? usual : ratio);
       double factor = busFactor(row.kind, row.ranks());
       if (why.empty() && factor != 1 && near(ratio, factor, 0.02))
         why = text("a factor of %.4g: bus bandwidth in the column of algorithm bandwidth", factor);
       return at(row, text("time and bandwidth disagree: expected %s over %s to be %.4g GB/s, got %.4g%s",
-                          toString(row.bytes).c_str(), toString(row.time).c_str(),
-                          double(row.bytes.value) / row.time.value / 1e9, row.algBandwidth,
+                          toString(row.bytes).c_str(), toString(row.time).c_str(), bandwidthOf(row), row.algBandwidth,
                           why.empty() ? "" : ("; " + why).c_str()));
     }
     return std::nullopt;
   }
 
   std::optional<Error> busAndAlgorithm() {
+    double slackOfBus = rounding(&MeasuredRow::busBandwidth), slackOfAlg = rounding(&MeasuredRow::algBandwidth);
     for (const MeasuredRow &row : table.rows) {
       double factor = busFactor(row.kind, row.ranks());
       if (row.algBandwidth < 0.1 || row.busBandwidth < 0.1)
         continue;
       double ratio = row.busBandwidth / row.algBandwidth;
-      if (near(ratio, factor, 0.015 + 0.006 / std::min(row.algBandwidth, row.busBandwidth)))
+      if (std::abs(row.busBandwidth - factor * row.algBandwidth) <=
+          slackOfBus + factor * (slackOfAlg + 0.015 * row.algBandwidth))
         continue;
       const char *why = factor != 1 && near(ratio, 1 / factor, 0.03) ? "; the two columns look exchanged"
                         : near(ratio, 1, 0.01)                       ? "; the two columns hold the same"
@@ -149,6 +167,27 @@ private:
     return std::nullopt;
   }
 
+  /// Time against the bus bandwidth, where that stands alone or the other is too small to be told from zero.
+  std::optional<Error> busAndTime() {
+    double slack = rounding(&MeasuredRow::busBandwidth);
+    for (const MeasuredRow &row : table.rows) {
+      double expected = bandwidthOf(row) * busFactor(row.kind, row.ranks()), ratio = row.busBandwidth / expected;
+      if (row.ranks() == 1 || row.busBandwidth < 0 || std::abs(row.busBandwidth - expected) <= slack + 0.02 * expected)
+        continue;
+      std::string why = mistake(ratio);
+      if (why.empty())
+        why = near(row.busBandwidth, bandwidthOf(row), 0.02) ? "algorithm bandwidth in the column of bus bandwidth"
+                                                             : "are nodes and ranks per node right?";
+      return at(row,
+                text("time and bus bandwidth disagree: expected %s over %s on %d ranks to be %.4g GB/s, got %.4g; %s",
+                     toString(row.bytes).c_str(), toString(row.time).c_str(), row.ranks(), expected, row.busBandwidth,
+                     why.c_str()));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> order() { return wrongOrder(table); }
+
   /// Against what networks and this cluster's links can do.
   std::optional<Error> plausible() {
     for (const Series &series : all) {
@@ -158,31 +197,43 @@ private:
       if (first.ranks() > 1 && first.time < least)
         return at(first, text("time: expected at least %s between %d ranks, got %s; is its unit right?",
                               toString(least).c_str(), first.ranks(), toString(first.time).c_str()));
-      const MeasuredRow &small = *series.front(), &large = *series.back();
+      const MeasuredRow &small = *series.front();
       if (small.bytes.value <= 1 << 16 && small.time.value > 5e-5 * std::max(200, small.ranks()))
         return at(small, text("time: expected less than %s for %s, got %s; is its unit right?",
                               toString(Seconds{5e-5 * std::max(200, small.ranks())}).c_str(),
                               toString(small.bytes).c_str(), toString(small.time).c_str()));
-      if (large.ranks() == 1 || large.bytes.value < 1 << 20)
-        continue;
-      double links = large.hosts > 1 ? cluster.inter.bandwidth.value * std::max(1, cluster.nicsPerHost)
-                                     : cluster.intra.bandwidth.value;
-      double bus = double(large.bytes.value) * busFactor(large.kind, large.ranks()) / large.time.value;
-      // A tree of two hosts sends each byte once where a ring sends it nearly twice; switches that reduce do, too. Ranks of a
-      // host's processor share caches, several times as fast as the memory that the file has.
-      bool caches = large.hosts == 1 && (table.format == "braid-bench" || table.format == "OSU");
-      double most = caches ? 20 : 2.2;
-      if (bus > most * links)
-        return at(large, text("bandwidth: expected at most %.4g GB/s, %g times the links of cluster file %s, got %.4g; "
-                              "is the unit of time or size wrong, is bus bandwidth taken for algorithm bandwidth, or "
-                              "is it another cluster's file?",
-                              most * links / 1e9, most, cluster.name.c_str(), bus / 1e9));
-      if (large.bytes.value >= 64 << 20 && bus < links / 1000)
-        return at(large,
-                  text("bandwidth: expected at least %.4g GB/s, a thousandth of the links of cluster file %s, got "
-                       "%.4g; is the unit of time or size wrong?",
-                       links / 1e12, cluster.name.c_str(), bus / 1e9));
+      for (const MeasuredRow *row : series)
+        if (std::optional<Error> wrong = rate(*row))
+          return wrong;
     }
+    return std::nullopt;
+  }
+
+  /// The bandwidth of a long row against that of the links.
+  std::optional<Error> rate(const MeasuredRow &row) const {
+    if (row.ranks() == 1 || row.bytes.value < 1 << 20)
+      return std::nullopt;
+    bool between = row.hosts > 1 || !row.hostsKnown;
+    double links = between ? cluster.inter.bandwidth.value * std::max(1, cluster.nicsPerHost) : 0;
+    if (row.hosts == 1)
+      links = std::max(links, cluster.intra.bandwidth.value);
+    double bus = double(row.bytes.value) * busFactor(row.kind, row.ranks()) / row.time.value;
+    // A tree of two hosts sends each byte once where a ring sends it nearly twice; switches that reduce do, too. Ranks of a
+    // host's processor share caches, several times as fast as the memory that the file has.
+    bool caches = row.hosts == 1 && (table.format == "braid-bench" || table.format == "OSU");
+    double most = caches ? 20 : 2.2;
+    if (bus > most * links)
+      return at(row,
+                text("bandwidth: expected at most %.4g GB/s, %g times the links of cluster file %s, got %.4g; is the "
+                     "unit of time or size wrong, is bus bandwidth taken for algorithm bandwidth, or is it another "
+                     "cluster's file?",
+                     most * links / 1e9, most, cluster.name.c_str(), bus / 1e9));
+    if (row.bytes.value >= 64 << 20 && bus < links / 1000)
+      return at(
+          row,
+          text("bandwidth: expected at least %.4g GB/s, a thousandth of the links of cluster file %s, got %.4g; is "
+               "the unit of time or size wrong?",
+               links / 1e12, cluster.name.c_str(), bus / 1e9));
     return std::nullopt;
   }
 
@@ -198,7 +249,7 @@ private:
                          "miss, which tell them apart?",
                          toString(a.bytes).c_str(), toString(b.time).c_str(), a.line, toString(a.time).c_str()));
       }
-    return std::nullopt;
+    return wrongRepetition(table);
   }
 
   /// A time that grows far faster than the message: a protocol's switch costs some round trips, never a factor of 30.
@@ -222,8 +273,8 @@ private:
           continue;
         std::string what = text("%s takes %s and %s only %s", toString(a.bytes).c_str(), toString(a.time).c_str(),
                                 toString(b.bytes).c_str(), toString(b.time).c_str());
-        bool warmUp = i == 1 && a.time < b.time * 4;
-        if (!warmUp && a.time > b.time * 1.5 && !acceptInversions)
+        bool warmUp = i == 1 && series.size() > 3 && a.time < b.time * 4;
+        if (!warmUp && a.time > b.time * 1.5 && !options.acceptInversions)
           return at(b, "inversion: expected times that do not fall as messages grow, got one where " + what +
                            " (measure again, or leave out the row that is wrong; --accept-inversions if it is real)");
         if (!warmUp)
@@ -231,7 +282,14 @@ private:
         table.notes.push_back("line " + std::to_string(b.line) + ": " + what +
                               (warmUp ? ": the first row is a warm-up" : ""));
       }
-      if (fallen >= 3 && fallen * 5 > int(series.size()) && !acceptInversions)
+      const MeasuredRow &first = *series.front(), &last = *series.back();
+      if (options.probe && first.bytes < last.bytes && !(first.time < last.time))
+        return at(last,
+                  text("inversion: expected %s to take longer than %s, which takes %s, got %s (measure again: nothing "
+                       "tells latency from bandwidth here)",
+                       toString(last.bytes).c_str(), toString(first.bytes).c_str(), toString(first.time).c_str(),
+                       toString(last.time).c_str()));
+      if (fallen >= 3 && fallen * 5 > int(series.size()) && !options.acceptInversions)
         return at(*series.front(),
                   text("inversions: expected times that do not fall as messages grow, got %d of %d that "
                        "do; are the rows in order?",
@@ -242,14 +300,14 @@ private:
 
   MeasuredTable &table;
   const Cluster &cluster;
-  bool acceptInversions;
+  const TrustOptions &options;
   std::vector<Series> all;
 };
 
 } // namespace
 
-std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster, bool acceptInversions) {
-  return Check(table, cluster, acceptInversions).run();
+std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster, const TrustOptions &options) {
+  return Check(table, cluster, options).run();
 }
 
 } // namespace braid::cost

@@ -9,15 +9,15 @@
 //   #        (B)    (elements)                             (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
 //             8             2   float     sum      -1    45.72    0.00    0.00      0    29.31    0.00    0.00      0
 //
-// Columns are found by the head's words, since versions differ (root, #wrong); the first time is out of place. Several runs
-// may follow each other: each head begins a section. Pasted output has often lost its #, or carries a launcher's mark in
-// front of each line ("[1,0]<stdout>:", "0: ").
+// Columns are found by the head's words, since versions differ (root, #wrong; redop may be left blank where nothing is
+// reduced); the first time is out of place. Several runs may follow each other: each head begins a section. Pasted output has
+// often lost its #, or carries a launcher's mark in front of each line ("[1,0]<stdout>:", "0: ").
 //===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/TableText.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
+#include <set>
 
 namespace braid::cost {
 
@@ -28,16 +28,23 @@ Error missingRanks(const std::string &path) {
 }
 
 /// The words of a line without a launcher's mark and without the # of comments.
-static std::vector<std::string> barewords(std::string line) {
-  size_t colon = line.find(':');
-  std::string mark = colon == std::string::npos ? "" : line.substr(0, colon);
-  bool numbered = !mark.empty() && mark.find_first_not_of(" 0123456789") == std::string::npos;
-  if (numbered || mark.find("<stdout>") != std::string::npos || mark.find("<stderr>") != std::string::npos)
-    line.erase(0, colon + 1);
-  std::vector<std::string> words = wordsOf(line);
+static std::vector<std::string> barewords(const std::string &line) {
+  std::vector<std::string> words = wordsOf(withoutMark(line));
   if (!words.empty() && words[0] == "#")
     words.erase(words.begin());
   return words;
+}
+
+static bool has(const std::vector<std::string> &words, const char *word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+static bool isHead(const std::vector<std::string> &words) {
+  return has(words, "size") && has(words, "count") && has(words, "type") && has(words, "time") && has(words, "busbw");
+}
+
+bool isNcclTests(const Lines &lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const std::string &line) { return isHead(barewords(line)); });
 }
 
 namespace {
@@ -49,16 +56,17 @@ public:
     table.format = "nccl-tests";
   }
 
-  Result<MeasuredTable> read(const std::string &text) {
-    std::istringstream lines(text);
+  Result<MeasuredTable> read(const Lines &lines) {
     int number = 0;
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string &line : lines)
       if (std::optional<Error> wrong = take(barewords(line), ++number))
         return *wrong;
     if (std::optional<Error> wrong = endSection())
       return *wrong;
     if (table.rows.empty())
-      return Error{"measured table, expected rows below the head of nccl-tests, got none", table.path};
+      return Error{
+          "measured table, expected rows below the head of nccl-tests, got none; did the benchmark run to its end?",
+          table.path};
     return std::move(table);
   }
 
@@ -68,7 +76,6 @@ private:
   }
 
   std::optional<Error> take(const std::vector<std::string> &words, int number) {
-    auto has = [&](const char *word) { return std::find(words.begin(), words.end(), word) != words.end(); };
     if (words.empty())
       return std::nullopt;
     for (const std::string &word : words)
@@ -77,18 +84,26 @@ private:
           return wrong;
         program = word.substr(word.find_last_of('/') + 1);
       }
-    if (has("nThread")) { // the first line of a run: its ranks follow
+    if (has(words, "nThread")) { // the first line of a run: its ranks follow
       if (std::optional<Error> wrong = endSection())
         return wrong;
-      ranksOn.clear();
+      hostOf.clear();
       head.clear();
     }
     if (auto on = std::find(words.begin(), words.end(), "on");
         words[0] == "Rank" && words.size() > 4 && on != words.end() && on + 1 != words.end()) {
-      ++ranksOn[*(on + 1)];
+      std::optional<double> rank = numberOf(words[1]);
+      if (!rank || *rank < 0 || *rank != std::floor(*rank))
+        return at(number, "rank, expected a whole number, got '" + words[1] + "'");
+      hostOf[int64_t(*rank)] = *(on + 1);
       return std::nullopt;
     }
-    if (has("redop") && has("busbw")) {
+    if (std::string all = joined(words); all.rfind("Out of bounds values", 0) == 0 && has(words, "FAILED"))
+      return at(number,
+                "expected 'Out of bounds values : 0 OK' (a run whose results are wrong says nothing of its time), "
+                "got '" +
+                    all + "'");
+    if (isHead(words)) {
       if (std::optional<Error> wrong = endSection())
         return wrong;
       head = words;
@@ -101,22 +116,37 @@ private:
     if (!head.empty() && sectionEmpty())
       for (auto [name, factor] :
            {std::make_pair("(us)", 1e-6), std::make_pair("(ms)", 1e-3), std::make_pair("(s)", 1.)})
-        if (has(name))
+        if (has(words, name))
           unit = factor;
     return head.empty() ? std::nullopt : row(words, number);
   }
 
   /// A row begins with size, count and type: "8 2 float"; anything else is what launchers print.
-  std::optional<Error> row(const std::vector<std::string> &words, int number) {
+  std::optional<Error> row(std::vector<std::string> words, int number) {
+    static const std::set<std::string> types = {"int8",     "uint8",    "int32",  "uint32", "int64",
+                                                "uint64",   "half",     "float",  "double", "bfloat16",
+                                                "fp8_e4m3", "fp8_e5m2", "f8e4m3", "f8e5m2"};
     std::optional<double> bytes = numberOf(words[0]);
-    if (!bytes || words.size() < 2 || !numberOf(words[1])) {
-      if (looksGrouped(words[0]))
-        return at(number, "size, expected a whole number without separators, got '" + words[0] + "'");
+    bool typed = words.size() > 2 && types.count(words[2]);
+    if (words.size() < 2 || (!typed && !(bytes && numberOf(words[1]))))
       return std::nullopt;
-    }
+    for (size_t i = 0; i < 2; ++i)
+      if (std::optional<double> count = numberOf(words[i]);
+          !count || *count < 0 || *count != std::floor(*count) || *count > 1e15)
+        return at(number, std::string(i ? "count" : "size") + ", expected a whole number without separators, got '" +
+                              words[i] + "'");
+    MeasuredRow row;
+    row.written = joined(words);
+    // Where nothing is reduced, older versions leave redop blank.
+    if (auto redop = std::find(head.begin(), head.end(), "redop");
+        redop != head.end() && words.size() + 1 == head.size() && numberOf(words[size_t(redop - head.begin())]))
+      words.insert(words.begin() + (redop - head.begin()), "none");
+    auto cutOff = [&] {
+      return at(number, "row of nccl-tests, expected at least " + std::to_string(head.size()) + " fields, got " +
+                            std::to_string(words.size()) + " (was it cut off?)");
+    };
     if (words.size() <= time + 2)
-      return at(number, "row of nccl-tests, expected at least " + std::to_string(time + 3) + " fields, got " +
-                            std::to_string(words.size()));
+      return cutOff();
     if (*bytes == 0)
       return std::nullopt; // nothing was sent
     std::optional<double> numbers[3];
@@ -126,30 +156,35 @@ private:
         return at(number, "column " + head[time + i] + ", expected a number" + (i ? "" : " above zero") + ", got '" +
                               words[time + i] + "'");
     }
-    if (*bytes < 0 || *bytes != std::floor(*bytes) || *bytes > 1e15)
-      return at(number, "size, expected a whole number above zero, got '" + words[0] + "'");
-    if (size_t wrong = time + 3; wrong < head.size() && wrong < words.size() && head[wrong] == "#wrong")
-      if (std::optional<double> elements = numberOf(words[wrong]); elements && *elements != 0) // N/A: not checked
+    if (words.size() < head.size())
+      return cutOff();
+    for (size_t i = 0; i < head.size(); ++i)
+      if (std::optional<double> elements = numberOf(words[i]);
+          head[i] == "#wrong" && elements && *elements != 0) // N/A: not checked
         return at(number, "#wrong, expected 0 (a run whose results are wrong says nothing of its time), got '" +
-                              words[wrong] + "'");
+                              words[i] + "'");
     auto named = [&](const char *name) {
       size_t column = size_t(std::find(head.begin(), head.end(), name) - head.begin());
       return column < words.size() ? words[column] : "";
     };
-    reduces = named("redop") != "none";
+    reduces = named("redop") != "none" && has(head, "redop");
     rooted = !named("root").empty() && named("root") != "-1";
-    MeasuredRow row;
     row.line = number;
     row.bytes = {int64_t(*bytes)};
     row.time = {*numbers[0] * unit};
     row.algBandwidth = *numbers[1];
     row.busBandwidth = *numbers[2];
+    if (std::optional<std::string> wrong = outOfOrder(table.rows, sectionBegin, row))
+      return at(number, *wrong);
     table.rows.push_back(row);
     return std::nullopt;
   }
 
-  static bool looksGrouped(const std::string &word) {
-    return word.find(',') != std::string::npos && word.find_first_not_of("0123456789,") == std::string::npos;
+  static std::string joined(const std::vector<std::string> &words) {
+    std::string all;
+    for (const std::string &word : words)
+      all += (all.empty() ? "" : " ") + word;
+    return all;
   }
 
   bool sectionEmpty() const { return table.rows.size() == sectionBegin; }
@@ -160,8 +195,15 @@ private:
       return std::nullopt;
     int hosts = hints.hosts, each = hints.perHost;
     if (!hosts || !each) {
-      if (ranksOn.empty())
+      if (hostOf.empty())
         return missingRanks(table.path);
+      if (hostOf.rbegin()->first + 1 != int64_t(hostOf.size()))
+        return Error{"ranks, expected a line for each of " + std::to_string(hostOf.rbegin()->first + 1) + ", got " +
+                         std::to_string(hostOf.size()) + " (--nodes and --per-node say how many there were)",
+                     table.path};
+      std::map<std::string, int> ranksOn;
+      for (const auto &[rank, host] : hostOf)
+        ++ranksOn[host];
       hosts = int(ranksOn.size());
       each = ranksOn.begin()->second;
       for (const auto &[host, count] : ranksOn)
@@ -171,6 +213,8 @@ private:
                        table.path};
     }
     std::optional<CollectiveKind> kind = hints.kind ? hints.kind : collectiveOf(program);
+    if (std::optional<std::string> other = otherCollective(hints, collectiveOf(program)))
+      return at(table.rows[sectionBegin].line, *other);
     if (!kind && !program.empty())
       return at(table.rows[sectionBegin].line,
                 "collective, expected one that is priced, got the program '" + program + "'");
@@ -196,10 +240,10 @@ private:
 
   const TableHints &hints;
   MeasuredTable table;
-  size_t sectionBegin = 0; ///< the first of the rows of the head that was read last
-  std::map<std::string, int> ranksOn;
-  std::string program;                  ///< "all_reduce_perf"
-  bool reduces = false, rooted = false; ///< the last row's collective
+  size_t sectionBegin = 0;               ///< the first of the rows of the head that was read last
+  std::map<int64_t, std::string> hostOf; ///< of each rank that is named
+  std::string program;                   ///< "all_reduce_perf"
+  bool reduces = false, rooted = false;  ///< the last row's collective
   std::vector<std::string> head;
   size_t time = 0; ///< column of the first time; those of its bandwidths follow
   double unit = 1e-6;
@@ -207,8 +251,8 @@ private:
 
 } // namespace
 
-Result<MeasuredTable> parseNcclTests(const std::string &text, const std::string &path, const TableHints &hints) {
-  return Reader(path, hints).read(text);
+Result<MeasuredTable> parseNcclTests(const Lines &lines, const std::string &path, const TableHints &hints) {
+  return Reader(path, hints).read(lines);
 }
 
 } // namespace braid::cost

@@ -22,6 +22,7 @@ static FittedConstants rebased(FittedConstants c, CalibratedModel model, double 
 Result<ProbeResult> probeFit(const MeasuredTable &table, const Cluster &cluster, CalibratedModel model) {
   ProbeResult result;
   result.model = name(model);
+  result.notes = table.notes;
   FittedConstants profile = model == CalibratedModel::Nccl ? cluster.ncclFit : cluster.messageFit;
   if (profile.empty())
     for (const ConstantInfo &info : constantsOf(model))
@@ -45,6 +46,8 @@ Result<ProbeResult> probeFit(const MeasuredTable &table, const Cluster &cluster,
   std::vector<Seconds> before = times({}), after = times(position.best);
   for (size_t i = 0; i < rows.size(); ++i)
     result.rows.push_back({rows[i], before[i], after[i]});
+  if (std::optional<Error> far = outOfReach(result, table, cluster))
+    return *far;
 
   std::vector<std::string> algorithms = {"ring", "tree"};
   if (model == CalibratedModel::Messages)

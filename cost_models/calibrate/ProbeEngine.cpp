@@ -123,6 +123,9 @@ Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &clust
     std::string why = row.kind != CollectiveKind::AllReduce ? std::string("no all_reduce")
                       : row.ranks() != int(placement.deviceOf.size())
                           ? text("%d ranks, placed are %d", row.ranks(), int(placement.deviceOf.size()))
+                      : row.hostsKnown && row.hosts != int(hosts.size())
+                          ? text("measured on %d hosts, placed on %d (--placement says where the ranks are)", row.hosts,
+                                 int(hosts.size()))
                       : !profile.find(row.algorithm, row.bytes) ? "not offered: algorithm '" + row.algorithm + "'"
                                                                 : "";
     if (why.empty())
@@ -154,6 +157,8 @@ Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &clust
   };
   for (const MeasuredRow &row : rows)
     result.rows.push_back({row, timeOf(profile, row), timeOf(*job, row)});
+  if (std::optional<Error> far = outOfReach(result, table, cluster))
+    return *far;
   for (Bytes bytes : probedSizes()) {
     std::vector<std::string> algorithms;
     std::vector<Seconds> before;

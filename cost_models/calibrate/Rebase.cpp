@@ -90,6 +90,30 @@ std::string sourceOf(const ProbeResult &result, const MeasuredTable &table) {
               table.path.substr(table.path.rfind('/') + 1).c_str(), factors.c_str());
 }
 
+std::optional<Error> outOfReach(ProbeResult &result, const MeasuredTable &table, const Cluster &cluster) {
+  // Jobs and settings of one machine lie 3 times apart; what a file assumes may be further off.
+  constexpr double farthest = 1000, left = 10, told = 1.3;
+  auto refused = [&](const ProbedRow &row, const std::string &expected, Seconds price) {
+    return Error{text("probe: expected %s, got %s for %s, which took %s; is it this machine's file?", expected.c_str(),
+                      toString(price).c_str(), toString(row.row.bytes).c_str(), toString(row.row.time).c_str()),
+                 table.path + (row.row.line ? ":" + std::to_string(row.row.line) : "")};
+  };
+  for (const ProbedRow &row : result.rows) {
+    if (!(std::abs(std::log(row.before / row.row.time)) < std::log(farthest)))
+      return refused(
+          row, text("prices of cluster file %s within %g times of what was measured", cluster.name.c_str(), farthest),
+          row.before);
+    double distance = std::abs(std::log(row.after / row.row.time));
+    if (!(distance < std::log(left)))
+      return refused(row, "cluster file " + cluster.name + " to be re-based to what was measured", row.after);
+    if (distance > std::log(told))
+      result.notes.push_back(text("%s took %s and is re-based to %s: no one latency and bandwidth fits all sizes here",
+                                  toString(row.row.bytes).c_str(), toString(row.row.time).c_str(),
+                                  toString(row.after).c_str()));
+  }
+  return std::nullopt;
+}
+
 //===- reports ----------------------------------------------------------------------------------------------------===//
 
 std::string toYaml(const ProbeResult &probe, const std::string &basePath, const std::string &name) {

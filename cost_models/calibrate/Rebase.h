@@ -31,6 +31,9 @@ ProbedChoice chosen(const Position &position, Bytes bytes, const std::vector<std
 /// Sizes for which choices are told: powers of two from 1 KiB to 1 GiB.
 std::vector<Bytes> probedSizes();
 
+/// Where no factors take the profile to what was measured: it is of another machine. What they miss by less is noted.
+std::optional<Error> outOfReach(ProbeResult &result, const MeasuredTable &table, const Cluster &cluster);
+
 /// "re-based by 2 rows of t.csv: latency x 1.3, bandwidth x 0.8": the source of what is re-based.
 std::string sourceOf(const ProbeResult &result, const MeasuredTable &table);
 

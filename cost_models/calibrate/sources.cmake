@@ -1,7 +1,10 @@
 # Fits of measured tables. Eigen's Levenberg-Marquardt is used in Optimise.cpp alone.
 set(BRAID_CALIBRATE_SOURCES
+  calibrate/CheckShape.cpp
   calibrate/CheckTable.cpp
   calibrate/Constants.cpp
+  calibrate/CsvColumns.cpp
+  calibrate/CsvText.cpp
   calibrate/Fit.cpp
   calibrate/FitReport.cpp
   calibrate/NcclTestsText.cpp

@@ -70,6 +70,23 @@ TEST_CASE("batches of calls: 2 ms, at most 50 calls, samples within the budget",
   CHECK(batchesOf(1e-6, 1, 5e-6).seconds[3] == Approx(5e-6)); // of the slowest rank
 }
 
+TEST_CASE("a machine that turns busy while it is measured takes little longer than the budget", "[bench]") {
+  Alone alone;
+  int calls = 0;
+  auto call = [&](int) { alone.time += ++calls > 42 ? 16e-3 : 1e-6; }; // after the warm-up
+  Batches batches = sampleBatches(alone, call, 25, 0.5);
+  CHECK(batches.seconds.size() == 6);
+  CHECK(batches.seconds.back() == Approx(16e-3));
+  CHECK(alone.time < 1.5);
+  alone.time = 0;
+  size_t single = sampleCalls(alone, call, 10000, 0.5).size();
+  CHECK(single >= 6);
+  CHECK(single < 60);
+  CHECK(alone.time < 1);
+  CHECK(sampleCalls(alone, [&](int) { alone.time += 1e-6; }, 10000, 0.5).size() == 10000);
+  CHECK(sampleCalls(alone, [&](int) { alone.time += 10; }, 10000, 0.5).size() == 6);
+}
+
 TEST_CASE("values tell ranks, places and double additions apart", "[bench]") {
   constexpr size_t elements = 4096;
   auto differences = [](auto &&left, auto &&right) {

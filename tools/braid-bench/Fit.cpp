@@ -108,7 +108,9 @@ int runFit(int argc, char **argv) {
   cost::Result<cost::MeasuredTable> table = cost::readMeasured(arguments.words[0], asked.hints);
   if (!table)
     return fail(table.error().text());
-  if (std::optional<cost::Error> distrust = cost::findDistrust(*table, *cluster, acceptInversions))
+  cost::TrustOptions trust;
+  trust.acceptInversions = acceptInversions;
+  if (std::optional<cost::Error> distrust = cost::findDistrust(*table, *cluster, trust))
     return fail(distrust->text());
   cost::FitOptions fitting;
   cost::Result<std::function<bool(const cost::MeasuredRow &)>> held = heldOut(hold, *table);

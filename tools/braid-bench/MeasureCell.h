@@ -12,6 +12,9 @@ namespace braid::bench {
 MeasuredRow measureCell(Ranks &ranks, const MeasureOptions &options, Kind kind, size_t bytes,
                         const std::string &algorithm, bool &supported);
 
+/// How long one call takes on the machine's clock, roughly: the best of three, on the slowest rank. The same on all ranks.
+double secondsOfOne(Ranks &ranks, const MeasureOptions &options, Kind kind, size_t bytes, const std::string &algorithm);
+
 } // namespace braid::bench
 
 #endif

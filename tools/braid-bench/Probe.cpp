@@ -20,6 +20,7 @@ Re-bases a cluster file to a job: its latency and its bandwidth each by a factor
   braid-bench measure --sizes 1KiB,16MiB --collective all_reduce --seconds 2 --csv TABLE        (Braid's runtime)
   all_reduce_perf -b 1K -e 16M -f 16384 -g 8 > TABLE                                             (NCCL)
 
+A table that can't be trusted is refused as by braid-bench fit, with the line and the reason.
 Then says which choices of an algorithm stay within a regret, whatever the two measurements leave open.
 
   --cluster PROFILE   cluster file of the machine, for nccl and messages calibrated by braid-bench fit (else the published
@@ -29,7 +30,8 @@ Then says which choices of an algorithm stay within a regret, whatever the two m
   --placement WHERE   braid: host:gpu,host:gpu,... one per rank; default: the first devices of the file
   --regret R          what a choice may cost over the best, default 1.1
   -o OUT.yaml         the job's cluster file: takes over PROFILE with what is re-based
-  --nodes N, --per-node N    what the table does not say
+  --accept-inversions times that fall steeply as messages grow are the job's, not the table's
+  --nodes N, --per-node N, --collective NAME    what the table does not say
 
 With --measure, besides:
   -n N                ranks to start on this host; absent: this is one rank of a launcher's job
@@ -47,6 +49,7 @@ namespace {
 /// What is asked of the probe beside how to measure.
 struct Asked {
   TableOptions table;
+  bool acceptInversions = false;
   std::string model, placement;
   double regret = 1.1;
 };
@@ -78,8 +81,15 @@ static cost::Result<cost::ProbeResult> probed(const Asked &asked, const cost::Cl
   return cost::probeEngine(table, cluster, *placement);
 }
 
-/// Re-bases, writes, prints.
-static int report(const Asked &asked, const cost::Cluster &cluster, const cost::MeasuredTable &table) {
+/// Re-bases, writes, prints below `head`.
+static int report(const Asked &asked, const cost::Cluster &cluster, cost::MeasuredTable table,
+                  const std::string &head = "") {
+  cost::TrustOptions trust;
+  trust.probe = true;
+  trust.acceptInversions = asked.acceptInversions;
+  trust.placed = asked.model == "braid";
+  if (std::optional<cost::Error> distrust = cost::findDistrust(table, cluster, trust))
+    return fail(distrust->text());
   cost::Result<cost::ProbeResult> probe = probed(asked, cluster, table);
   if (!probe)
     return fail(probe.error().text());
@@ -88,7 +98,7 @@ static int report(const Asked &asked, const cost::Cluster &cluster, const cost::
     error = trace::writeAtomically(output, cost::toYaml(*probe, absolutePath(asked.table.cluster), nameOfFile(output)));
   if (!error.empty())
     return fail(error);
-  fputs(cost::toText(*probe, asked.regret).c_str(), stdout);
+  fputs((head + cost::toText(*probe, asked.regret)).c_str(), stdout);
   return 0;
 }
 
@@ -112,9 +122,12 @@ static std::string misplaced(const Ranks &ranks, const cost::Result<cost::Placem
 static cost::MeasuredTable tableOf(const std::vector<MeasuredRow> &rows) {
   cost::MeasuredTable table;
   table.path = "the job's first seconds";
+  table.format = "braid-bench";
   for (const MeasuredRow &measured : rows) {
     cost::MeasuredRow row;
     row.perHost = measured.ranks;
+    row.hostsKnown = false;
+    row.line = int(table.rows.size()) + 1;
     row.algorithm = measured.algorithm;
     row.bytes = {int64_t(measured.bytes)};
     row.time = {measured.median.value};
@@ -130,7 +143,8 @@ static int probeAsRank(const RuntimeLibrary &runtime, const MeasureOptions &opti
     Ranks ranks(runtime, options);
     double begin = ranks.wall();
     cost::Result<cost::Placement> placement = placed(asked.placement, ranks.ranks, cluster);
-    std::string error = misplaced(ranks, placement, cluster, options.transport.rfind("emulated", 0) == 0);
+    bool emulated = options.transport.rfind("emulated", 0) == 0;
+    std::string error = misplaced(ranks, placement, cluster, emulated);
     if (!error.empty())
       return ranks.rank == 0 ? fail(error) : 1;
     std::vector<MeasuredRow> rows = probeRows(ranks, options, cluster, *placement);
@@ -141,8 +155,11 @@ static int probeAsRank(const RuntimeLibrary &runtime, const MeasureOptions &opti
       error = trace::writeAtomically(options.csv, toCsv(rows));
     if (!error.empty())
       return fail(error);
-    printf("%s on %d ranks, measured in %.1f s\n\n", cluster.name.c_str(), ranks.ranks, seconds);
-    return report(asked, cluster, tableOf(rows));
+    if (rows.size() < 2)
+      return fail(waiting(ranks, rows.front()));
+    char head[64];
+    snprintf(head, sizeof head, " on %d ranks, measured in %.1f s\n\n", ranks.ranks, seconds);
+    return report(asked, cluster, tableOf(rows), cluster.name + head);
   } catch (const Failure &why) {
     return fail(why.what());
   }
@@ -155,10 +172,11 @@ int runProbe(int argc, char **argv) {
   measuring.seconds = 5;
   std::vector<Option> options = tableOptions(asked.table), more = rankOptions(measuring);
   options.insert(options.end(), more.begin(), more.end());
-  options.insert(options.end(), {wordOption("model", asked.model, {"braid", "nccl", "messages"}),
-                                 textOption("placement", asked.placement), numberOption("regret", asked.regret, 1, 100),
-                                 flagOption("measure", measure), numberOption("seconds", measuring.seconds, 0.1, 60),
-                                 textOption("csv", measuring.csv)});
+  options.insert(options.end(),
+                 {wordOption("model", asked.model, {"braid", "nccl", "messages"}),
+                  textOption("placement", asked.placement), numberOption("regret", asked.regret, 1, 100),
+                  flagOption("accept-inversions", asked.acceptInversions), flagOption("measure", measure),
+                  numberOption("seconds", measuring.seconds, 0.1, 60), textOption("csv", measuring.csv)});
   Arguments arguments = readArguments(argc, argv, options);
   if (arguments.help) {
     fputs(usage, stdout);

@@ -6,7 +6,8 @@
 namespace braid::bench {
 
 constexpr size_t shortSize = 1 << 10, smallestLong = 64 << 10, largestLong = 16 << 20;
-constexpr int callsOfRow = 24; ///< that a row takes at least: 2 checks, 10 to warm up, 12 samples
+constexpr double longestShort = 5e-3; ///< seconds; what takes longer waits for a processor
+constexpr int callsOfRow = 24;        ///< that a row takes at least: 2 checks, 10 to warm up, 12 samples
 
 /// The runtime's name of the cheapest algorithm that does not cut its buffer into pipeline segments: their number would
 /// change with what the probe is to find.
@@ -27,38 +28,63 @@ static size_t agreed(Ranks &ranks, size_t number) {
   return size_t(value);
 }
 
-static MeasuredRow measured(Ranks &ranks, MeasureOptions options, const cost::Pricer *pricer, size_t bytes) {
+/// Of the cheapest algorithm for this size, the same on all ranks.
+static const std::string &algorithmFor(Ranks &ranks, const cost::Pricer *pricer, size_t bytes) {
   const std::vector<algorithms::Algorithm> &registry = algorithms::registry();
   size_t index = 0;
   if (pricer)
     while (index + 1 < registry.size() && registry[index].name != cheapest(*pricer, bytes).algorithm)
       ++index;
-  bool supported = true;
-  options.channels = options.chunks = 1; // as it was priced
-  return measureCell(ranks, options, Kind::AllReduce, bytes, registry[agreed(ranks, index)].name, supported);
+  return registry[agreed(ranks, index)].name;
+}
+
+/// The largest size of which a row takes no longer than `seconds`: by what calls take here, whatever the cluster file says, and
+/// by what it takes to compare each element with the sum over all ranks, on processors that ranks may have to share.
+static size_t longSize(Ranks &ranks, const MeasureOptions &options, const cost::Pricer *pricer, double seconds) {
+  constexpr size_t tried = 1 << 20;
+  constexpr double compared = 2e-9; // seconds of an element and a rank
+  auto secondsOf = [&](size_t bytes) {
+    return secondsOfOne(ranks, options, Kind::AllReduce, bytes, algorithmFor(ranks, pricer, bytes));
+  };
+  double least = secondsOf(smallestLong),
+         slope = std::max(0.0, secondsOf(tried) - least) / double(tried - smallestLong);
+  double share = std::max(1.0, double(ranks.ranks) / ranks.hosts / ranks.processors);
+  size_t bytes = largestLong;
+  while (bytes > smallestLong) {
+    double call = least + slope * double(bytes - smallestLong);
+    double check = double(bytes / options.type->bytes) * ranks.ranks * compared * share;
+    if (call * callsOfRow + 2 * check <= seconds)
+      break;
+    bytes /= 2;
+  }
+  return agreed(ranks, bytes);
+}
+
+std::string waiting(const Ranks &ranks, const MeasuredRow &small) {
+  return "measured: expected " + cost::toString(cost::Bytes{int64_t(small.bytes)}) + " in less than " +
+         cost::toString(cost::Seconds{longestShort}) + ", got " + cost::toString(cost::Seconds{small.median.value}) +
+         "; do the " + std::to_string(ranks.ranks / ranks.hosts) + " ranks of a host wait for its " +
+         std::to_string(ranks.processors) + " processors? (fewer ranks, or when the machine is idle)";
 }
 
 std::vector<MeasuredRow> probeRows(Ranks &ranks, const MeasureOptions &asked, const cost::Cluster &cluster,
                                    const cost::Placement &placement) {
-  bool emulated = asked.transport.rfind("emulated", 0) == 0;
   std::unique_ptr<cost::Pricer> pricer;
   if (ranks.rank == 0)
     pricer = std::make_unique<cost::Pricer>(cluster, placement, cost::Engine::Braid, cost::BucketForm::OneLaunch);
   MeasureOptions options = asked;
   options.type = typeNamed("f32");
-  options.seconds = asked.seconds / 4;
-  double wall = ranks.wall(), clock = ranks.now();
-  MeasuredRow small = measured(ranks, options, pricer.get(), shortSize);
-  // Emulated clocks may run slower than the machine's.
-  double stretch = (ranks.wall() - wall) / std::max(ranks.now() - clock, 1e-9);
-  options.seconds = asked.seconds / 2;
-  size_t bytes = largestLong;
-  if (pricer)
-    while (bytes > smallestLong &&
-           cheapest(*pricer, bytes).time.value * std::max(1.0, emulated ? stretch : 1) * callsOfRow > options.seconds)
-      bytes /= 2;
-  MeasuredRow large = measured(ranks, options, pricer.get(), agreed(ranks, bytes));
-  return {small, large};
+  options.channels = options.chunks = 1; // as it was priced
+  auto measured = [&](size_t bytes, double seconds) {
+    bool supported = true;
+    options.seconds = seconds;
+    return measureCell(ranks, options, Kind::AllReduce, bytes, algorithmFor(ranks, pricer.get(), bytes), supported);
+  };
+  MeasuredRow small = measured(shortSize, asked.seconds / 4);
+  if (asked.transport.rfind("emulated", 0) != 0 && small.median.value > longestShort)
+    return {small}; // the same on all ranks
+  size_t bytes = longSize(ranks, options, pricer.get(), asked.seconds / 2);
+  return {small, measured(bytes, asked.seconds / 2)};
 }
 
 } // namespace braid::bench

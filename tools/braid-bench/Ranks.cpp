@@ -29,6 +29,8 @@ static void bindTo(int index) {
 
 Ranks::Ranks(const RuntimeLibrary &runtime, const MeasureOptions &options)
     : runtime(runtime), emulated(options.transport.rfind("emulated", 0) == 0) {
+  if (cpu_set_t allowed; sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    processors = std::max(1, CPU_COUNT(&allowed));
   if (const char *index = getenv("BRAID_RANK"); options.bind)
     bindTo(index ? atoi(index) : 0);
   braid_comm_options commOptions = {};

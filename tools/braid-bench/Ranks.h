@@ -32,6 +32,7 @@ public:
   braid_comm *comm = nullptr;
   int32_t rank = 0, ranks = 1;
   int hosts = 1;
+  int processors = 1; ///< that ranks of this host may use
 
 private:
   braid_op *plan(braid_collective collective, braid_type type, braid_reduction reduction, const void *send,

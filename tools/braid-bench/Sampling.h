@@ -27,45 +27,62 @@ struct Batches {
 
 /// Warms up, then takes `samples` samples of B back-to-back calls each. B calls take about 2 ms, as far as 50 suffice, so
 /// that neither the clock (25 ns) nor the skew with which ranks leave the barrier matters to a call of 0.2 us. As many
-/// samples as fit into `budget` seconds, 6 at least (the fewest with a confidence interval), `samples` at most.
+/// samples as fit into `budget` seconds, 6 at least (the fewest with a confidence interval), `samples` at most. Where calls turn
+/// out far slower than those that B was chosen by (ranks that wait for a processor), samples of fewer calls make up the 6.
 template <class Ranks, class Call> Batches sampleBatches(Ranks &ranks, Call &&call, int samples, double budget) {
   Batches batches;
   int number = 0;
+  double began = ranks.wall(), past = 0; ///< what has passed, the same on all ranks
   auto timed = [&](int calls) {
     ranks.barrier();
     double wall = ranks.wall(), begin = ranks.now();
     for (int i = 0; i < calls; ++i)
       call(number++);
-    double seconds[] = {(ranks.now() - begin) / calls, (ranks.wall() - wall) / calls};
-    ranks.maximum(seconds, 2);
+    double seconds[] = {(ranks.now() - begin) / calls, (ranks.wall() - wall) / calls, ranks.wall() - began};
+    ranks.maximum(seconds, 3);
     batches.wall = std::max(seconds[1], 1e-9);
+    past = seconds[2];
     return seconds[0];
   };
   timed(6); // connections, page faults, each root
   timed(4);
   if (batches.wall < 1e-3)
     timed(32); // caches and branches were still cold
+  began = ranks.wall();
+  past = 0;
   batches.calls = int(std::clamp(2e-3 / batches.wall, 1.0, 50.0));
   int count = int(std::clamp(budget / (batches.wall * batches.calls), 6.0, double(std::max(samples, 6))));
-  for (int sample = 0; sample < count; ++sample)
+  for (int sample = 0; sample < count && (sample < 6 || past < 1.5 * budget); ++sample) {
+    if (past > budget)
+      batches.calls = std::max(1, batches.calls / 4);
     batches.seconds.push_back(timed(batches.calls));
+  }
   return batches;
 }
 
-/// Times of single calls, back to back, slowest rank of each; the clock's own 25 ns are in them.
-template <class Ranks, class Call> std::vector<double> sampleCalls(Ranks &ranks, Call &&call, size_t count) {
-  std::vector<double> stamps(count + 1);
-  ranks.barrier();
-  stamps[0] = ranks.now();
-  for (size_t i = 0; i < count; ++i) {
-    call(int(i));
-    stamps[i + 1] = ranks.now();
+/// Times of single calls, back to back, slowest rank of each; the clock's own 25 ns are in them. `count` of them, or as many, 6
+/// at least, as fit into `budget` seconds: in blocks, each twice as long as the one before, that all ranks go on to or none.
+template <class Ranks, class Call>
+std::vector<double> sampleCalls(Ranks &ranks, Call &&call, size_t count, double budget) {
+  std::vector<double> times, stamps;
+  double began = ranks.wall(), past = 0;
+  for (size_t block = 6; times.size() < count && 2 * past < 1.5 * budget; block *= 2) {
+    block = std::min(block, count - times.size());
+    stamps.assign(block + 1, 0);
+    ranks.barrier();
+    stamps[0] = ranks.now();
+    for (size_t i = 0; i < block; ++i) {
+      call(int(times.size() + i));
+      stamps[i + 1] = ranks.now();
+    }
+    for (size_t i = 0; i < block; ++i)
+      stamps[i] = stamps[i + 1] - stamps[i];
+    ranks.maximum(stamps.data(), block);
+    times.insert(times.end(), stamps.begin(), stamps.end() - 1);
+    past = ranks.wall() - began;
+    ranks.maximum(&past, 1);
   }
-  for (size_t i = 0; i < count; ++i)
-    stamps[i] = stamps[i + 1] - stamps[i];
-  stamps.resize(count);
-  ranks.maximum(stamps.data(), count);
-  return stamps;
+  return times;
 }
 
 /// The q-quantile of sorted values, the nearest one.

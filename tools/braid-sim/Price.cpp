@@ -50,6 +50,9 @@ static std::optional<cost::CollectiveKind> parseCollective(llvm::StringRef text,
 static cost::Result<std::vector<cost::Bytes>> parseSizes(llvm::StringRef text) {
   auto [low, high] = text.split("..");
   bool range = text.contains("..");
+  if (cost::Result<cost::Bytes> zero = cost::parseBytes(low.trim().str(), /*unitOptional=*/true);
+      zero && zero->value == 0)
+    return cost::Error{"size, expected more than 0 B and at most 16 TiB, got '" + text.str() + "'", ""};
   cost::Result<cost::Bytes> first = cost::parseBytes(low.trim().str(), /*unitOptional=*/range);
   if (!first)
     return first.error();
@@ -67,7 +70,7 @@ static cost::Result<std::vector<cost::Bytes>> parseSizes(llvm::StringRef text) {
     return last.error();
   if (auto error = tooLarge(*last))
     return *error;
-  if (*last < *first || first->value == 0)
+  if (*last < *first)
     return cost::Error{"range of sizes, expected 0 < low <= high, got '" + text.str() + "'", ""};
   std::vector<cost::Bytes> sizes;
   for (int64_t bytes = first->value; bytes < last->value; bytes *= 2)
@@ -83,7 +86,8 @@ static cost::Result<std::vector<double>> parseQuantiles(llvm::StringRef text) {
   for (llvm::StringRef part : parts) {
     double q = 0;
     if (part.trim().getAsDouble(q) || !(q > 0 && q < 1))
-      return cost::Error{"quantile, expected a number between 0 and 1, got '" + part.str() + "'", ""};
+      return cost::Error{"quantile, expected a number above 0 and below 1 (0.5: the median), got '" + part.str() + "'",
+                         ""};
     quantiles.push_back(q);
   }
   return quantiles;

@@ -111,6 +111,8 @@ int braid::topo::runLoads(int argc, char **argv) {
   cost::Result<cost::Bytes> bytes = cost::parseBytes(size);
   if (!bytes)
     return fail("--bytes: " + bytes.error().message);
+  if (bytes->value == 0)
+    return fail("--bytes: expected more than 0 B, got '" + size + "'");
   std::vector<cost::Flow> flows;
   if (std::string error = readFlows(kind, *placement, *bytes, flows); !error.empty())
     return fail(error);

@@ -7,9 +7,12 @@
 //   nodes|hosts, gpus_per_node|ranks_per_node|ppn, ranks                                  two of the three
 //   algo|algorithm [, protocol]                    "default" or none: the library chose
 //   bytes|size                                     of the operand, as nccl-tests counts it
-//   time_us|median_s|p50_us|...                    suffix _s, _ms, _us or _ns; the median where there are several
-//   algbw_GBps, busbw_GBps                         checked against the time, or the time is taken from them
-//   p90_us, p99_us, p999_us, n_iter                per iteration, where there are any
+//   time_us|latency_us|median_s|p50_us|mean_us     suffix _s, _ms, _us or _ns; one of the first two alone, or the median
+//                                                  before the mean
+//   algbw_GBps, busbw_GBps                         checked against the time, or the time is taken from them; GBps are bytes,
+//                                                  Gbps bits; MBps, GiBps, ...
+//   min_us, p90_us, p99_us, p999_us, max_us        per iteration, where there are any
+//   #wrong                                         as nccl-tests counts it
 //   job                                            which allocation; default: one per number of nodes
 //
 // Lines that begin with # are comments; "# source: ..." is kept.
@@ -19,6 +22,7 @@
 
 #include "braid/cost_models/Price.h"
 #include "braid/cost_models/Result.h"
+#include <map>
 #include <optional>
 
 namespace braid::cost {
@@ -30,9 +34,14 @@ struct MeasuredRow {
   std::string job;
   Bytes bytes; ///< as nccl-tests counts it: the larger of operand and result
   Seconds time;
-  double algBandwidth = 0, busBandwidth = 0; ///< GB/s as printed; 0: not printed
-  Seconds p90, p99, p999;                    ///< of one iteration; 0: not there
+  double algBandwidth = -1, busBandwidth = -1; ///< GB/s as printed; below 0: not printed
+  Seconds p90, p99, p999;                      ///< of one iteration; 0: not there
+  Seconds mean;                                ///< 0: not there
+  std::map<double, Seconds> quantiles;         ///< all that are there, 0 the shortest time and 1 the longest
   int line = 0;
+  std::string written; ///< its fields as they stand there
+  /// False: on an emulated fabric, where `hosts` are those that the ranks' processes had, or not said.
+  bool hostsKnown = true;
   int ranks() const { return hosts * perHost; }
 };
 
@@ -52,11 +61,21 @@ struct TableHints {
 Result<MeasuredTable> readMeasured(const std::string &path, const TableHints &hints = {});
 Result<MeasuredTable> parseMeasured(const std::string &text, const std::string &path, const TableHints &hints = {});
 
-/// Whether the table can be trusted; the error says what is wrong, where, and the way out. Looked for: too few points; a
-/// time that does not agree with the bandwidth printed beside it (us for ms, MB for MiB, by their factors); bus
-/// bandwidth taken for algorithm bandwidth; times no network has; more bandwidth than the cluster's links carry; times
-/// that fall steeply, or often, as messages grow. Small slips become notes; with `acceptInversions` the latter do, too.
-std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster, bool acceptInversions = false);
+/// What a table is trusted for.
+struct TrustOptions {
+  /// A fit asks for six sizes at least; a probe, which re-bases what was fitted, for a short one and a long one.
+  bool probe = false;
+  bool acceptInversions = false;
+  /// The caller says which devices the ranks are on, so they may be any part of the cluster.
+  bool placed = false;
+};
+
+/// Whether the table can be trusted; the error says what is wrong, where, and the way out. Looked for: too few points; hosts
+/// and ranks that the cluster has not; rows that stand there twice; percentiles that fall; a time that does not agree with
+/// the bandwidth printed beside it (us for ms, MB for MiB, by their factors); bus bandwidth taken for algorithm bandwidth;
+/// times no network has; more bandwidth than the cluster's links carry; times that fall steeply, or often, as messages grow.
+/// Small slips become notes; with `acceptInversions` the latter do, too.
+std::optional<Error> findDistrust(MeasuredTable &table, const Cluster &cluster, const TrustOptions &options = {});
 
 /// Bus bandwidth over algorithm bandwidth, as nccl-tests has it: 2 (n-1)/n for all_reduce, (n-1)/n, or 1.
 double busFactor(CollectiveKind kind, int ranks);
