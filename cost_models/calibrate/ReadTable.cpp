@@ -1,4 +1,7 @@
 //===- ReadTable.cpp - CSV tables, and which reader a text needs -------------------------------------------------===//
+//
+// settings: all numbers here are units, or how much of a file is believed and said.
+//===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/TableText.h"
 #include <algorithm>
 #include <cctype>

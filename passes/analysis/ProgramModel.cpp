@@ -145,7 +145,7 @@ FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Opera
     cost::Seconds total;
     for (const cost::Task &inner : result.program.blocks[*index].tasks)
       total += inner.duration +
-               cost::microseconds(double(inner.spec.bytes.value) * 1e-4); // about 10 GB/s: only compares sides
+               cost::microseconds(double(inner.spec.bytes.value) * 1e-4); // assumption: about 10 GB/s; only compares sides
     sides.emplace_back(total, *index);
   }
   if (branch) {

@@ -120,6 +120,23 @@ FailureOr<ParsedModule> mlir::braid::sim::parseProgram(const std::string &path) 
   return parsed;
 }
 
+/// Says what is wrong with the files that the options name as outputs.
+static LogicalResult checkOutputs(const PlanOptionsOnCommandLine &options, ModuleOp module) {
+  using ::braid::command::operator+;
+  std::string cluster = options.cluster, option = "--cluster";
+  if (auto named = module->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName()); named && cluster.empty()) {
+    cluster = named.str();
+    option = "braid.cluster";
+  }
+  ::braid::command::Files own = {{"the program", options.input}, {"--compute-profile", options.computeProfile}};
+  std::string error = ::braid::command::checkOutputs(
+      options.outputs, own + ::braid::command::clusterInputs(option, cluster) + options.inputs);
+  if (error.empty())
+    return success();
+  llvm::errs() << "error: " << error << "\n";
+  return failure();
+}
+
 FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options,
                                                        std::vector<Remark> *remarks) {
   PlannedModule planned;
@@ -134,7 +151,7 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   planned.module = parse(options.input, sources, context);
-  if (!planned.module)
+  if (!planned.module || failed(checkOutputs(options, *planned.module)))
     return failure();
   registerBraidPasses();
   PassManager manager(&context);
