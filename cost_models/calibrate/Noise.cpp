@@ -29,11 +29,13 @@ std::optional<FittedNoise> fitNoise(const std::vector<MeasuredRow> &rows, const 
   };
   std::vector<Point> points;
   std::vector<double> bulk;
-  double least = profile.spikeMinimum.value > 0 ? profile.spikeMinimum.value : 30e-6; // source: HLC-Lab/pico, as DefaultProfiles
+  // source: HLC-Lab/pico, as the default profiles
+  double least = profile.spikeMinimum.value > 0 ? profile.spikeMinimum.value : 30e-6;
   for (const MeasuredRow &row : rows) {
     if (row.hosts < 2)
       continue;
-    for (auto [quantile, beyond] : {std::make_pair(row.p99, 0.01), std::make_pair(row.p999, 0.001)}) // setting: beyond p99
+    // setting: what is beyond a quantile
+    for (auto [quantile, beyond] : {std::make_pair(row.p99, 0.01), std::make_pair(row.p999, 0.001)})
       if ((quantile - row.time).value >= least)
         points.push_back({std::log((quantile - row.time).value / least), std::log(beyond / row.hosts)});
     if (row.p90 > row.time && row.bytes.value <= 65536) { // assumption: latency is all there is
@@ -55,7 +57,8 @@ std::optional<FittedNoise> fitNoise(const std::vector<MeasuredRow> &rows, const 
         slopes.push_back((a.share - b.share) / (b.size - a.size));
   FittedNoise noise;
   noise.points = int(points.size());
-  noise.spikeIndex = std::clamp(slopes.empty() ? profile.spikeIndex : median(slopes), 1.05, 10.0); // setting: with a mean
+  // setting: tails that have a mean
+  noise.spikeIndex = std::clamp(slopes.empty() ? profile.spikeIndex : median(slopes), 1.05, 10.0);
   for (const Point &point : points)
     levels.push_back(std::exp(point.share + noise.spikeIndex * point.size));
   noise.spikeProbability = std::min(0.1, median(levels)); // setting: the model's limit of rare

@@ -50,7 +50,8 @@ public:
 
   /// `count` messages of `bytes`, received into a buffer of `buffer` bytes; `near`: to the next rank.
   void messages(double count, double bytes, double buffer, bool near = false) {
-    double latency = c[messagefit::Latency] * (1 + c[messagefit::Rendezvous] * bytes / (bytes + rendezvousBytes)) * q.rebase;
+    double latency =
+        c[messagefit::Latency] * (1 + c[messagefit::Rendezvous] * bytes / (bytes + rendezvousBytes)) * q.rebase;
     double rate = q.rate.value * c[messagefit::Bandwidth];
     if (near) {
       latency *= c[messagefit::Neighbour];

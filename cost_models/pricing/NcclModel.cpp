@@ -126,7 +126,8 @@ private:
       intra = steps - interSteps;
       inter = interSteps;
       if (hosts > 1) {
-        double overhead = (cluster.nccl.cpu == "amd" ? netOverheadAmdUs : netOverheadUs) * (protocol == Simple ? netOverheadSimple : 1);
+        double overhead = (cluster.nccl.cpu == "amd" ? netOverheadAmdUs : netOverheadUs) *
+                          (protocol == Simple ? netOverheadSimple : 1);
         intraHow = text("max(%g us, %g us of proxy work)", intraHop, overhead);
         intraHop = std::max(intraHop, overhead);
       }

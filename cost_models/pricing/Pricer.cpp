@@ -221,8 +221,8 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
       entry.value = drawJobLatencyFactor(profile(fabric), seed, job);
     } else {
       FabricProfile split = profile(fabric);
-      split.collisionFlowsPerNic =
-          std::min(/*setting: balls*/ 128, std::max(1, connections > 0 ? connections : split.collisionFlowsPerNic) * streams);
+      split.collisionFlowsPerNic = std::min(
+          /*setting: balls*/ 128, std::max(1, connections > 0 ? connections : split.collisionFlowsPerNic) * streams);
       // Where more flows leave a leaf than its uplinks carry, the price without noise counts an even share already.
       double evenly = std::max(1.0, perLeaf / linesFromLeaf(cluster));
       entry.value = std::min(1.0, evenly * drawJobCollision(split, flows, perLeaf, seed, job));

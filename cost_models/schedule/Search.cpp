@@ -367,9 +367,10 @@ private:
     for (size_t b = 0; b < program.blocks.size(); ++b) {
       const Block &block = program.blocks[b];
       const Variant &variant = variants[b];
-      signature.insert(signature.end(), {-1000, variant.fillWaits, variant.longestTail,
-                                         int(std::min(variant.overrun, 100.0) * 16), // setting: told apart by sixteenths
-                                         int(variant.patience * 16)});
+      signature.insert(signature.end(),
+                       {-1000, variant.fillWaits, variant.longestTail,
+                        int(std::min(variant.overrun, 100.0) * 16), // setting: told apart by sixteenths
+                        int(variant.patience * 16)});
       buckets.push_back(variant.exact ? exactFor(int(b), variant) : bucketize(block, variant.rule, &looked));
       tasks += block.tasks.size();
       chooseAlgorithms(block, buckets.back(), variant.objectiveAlgorithms);

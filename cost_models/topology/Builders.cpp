@@ -1,6 +1,6 @@
 //===- Builders.cpp - vertices and links from the numbers of a cluster file -------------------------------------===//
-#include "topology/State.h"
 #include "topology/LinksUp.h"
+#include "topology/State.h"
 #include <algorithm>
 
 namespace braid::cost {

@@ -9,7 +9,7 @@ LinksUp linksUp(int down, double oversubscription) {
   double ratio = std::max(1.0, oversubscription);
   if (down < 1)
     return {};
-  int served = ratio < down ? int(std::ceil(ratio - 1e-9)) : down; // the slack is that of a ratio such as 48 / 36
+  int served = ratio < down ? int(std::ceil(ratio - 1e-9)) : down; // but for rounding
   while (down % served != 0)
     ++served;
   return {down / served, served / ratio};

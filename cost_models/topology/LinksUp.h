@@ -23,7 +23,8 @@ namespace braid::cost {
 struct LinksUp {
   int links = 0;   ///< of one switch
   double rate = 1; ///< of each, in units of a link down
-  double all() const { return links * rate; } ///< what they carry together, in units of a link down
+  /// What they carry together, in units of a link down.
+  double all() const { return links * rate; }
 };
 
 LinksUp linksUp(int down, double oversubscription);

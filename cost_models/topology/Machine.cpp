@@ -154,11 +154,11 @@ std::string clusterFile(const Machine &m, int hosts) {
          "\n  latency: " + stated(rdma ? "\"2 us\"" : "\"20 us\"", false, "not measured; braid-bench probe does") +
          "\n  profile: {fabric: " + (best && best->kind == NetworkCard::InfiniBand ? "infiniband" : "roce") + "}\n\n";
   const Known *known = gpus ? find(m.accelerators[0].name) : nullptr;
-  std::string bus =
-      text("\"%g GB/s\"", std::max(1.0, (rate ? best->bitsPerSecond : unknownCard) / bitsPerByte / 1e9 *
-                                          std::max(1, cards) * cardEfficiency));
+  std::string bus = text("\"%g GB/s\"", std::max(1.0, (rate ? best->bitsPerSecond : unknownCard) / bitsPerByte / 1e9 *
+                                                          std::max(1, cards) * cardEfficiency));
   out += "topology:\n  builder: single_switch\n\nnccl:\n  bus_bandwidth_intra: " +
-         stated(known && m.accelerators[0].nvlinks ? text("\"%g GB/s\"", known->nvlink * nvlinkEfficiency / 1e9) : "\"12 GB/s\"",
+         stated(known && m.accelerators[0].nvlinks ? text("\"%g GB/s\"", known->nvlink * nvlinkEfficiency / 1e9)
+                                                   : "\"12 GB/s\"",
                 false, "not measured") +
          "\n  bus_bandwidth_inter: " + stated(bus, false, "90 % of the network cards' rate; not measured") +
          "\n  architecture: " + (known ? known->architecture : "ampere") + "\n  cpu: " +

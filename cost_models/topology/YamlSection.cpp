@@ -106,8 +106,9 @@ YamlSection::YamlSection(std::string name, std::vector<PlacedNode> layers, const
         failAt(place, subject + ": expected a word as key, got " + kindOf(entry.first));
       const std::string &key = entry.first.Scalar();
       if (key == "<<")
-        failAt(place, full(key) + ": expected no merge of mappings, got one; write the keys out, or let the file take over "
-                                  "another one (base: FILE)");
+        failAt(place, full(key) +
+                          ": expected no merge of mappings, got one; write the keys out, or let the file take over "
+                          "another one (base: FILE)");
       if (auto [first, isNew] = seen.try_emplace(key, entry.first.Mark().line + 1); !isNew)
         failAt(place, full(key) + ": expected once, got it twice (first in line " + std::to_string(first->second) +
                           "); leave one out");
@@ -307,7 +308,8 @@ static bool isNoQuantity(const std::string &text) {
   size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string::npos)
     return false;
-  if (text[begin] == '.' && begin + 1 < text.size() && std::isalpha((unsigned char)text[begin + 1])) // YAML's .inf, .nan
+  // YAML's .inf and .nan
+  if (text[begin] == '.' && begin + 1 < text.size() && std::isalpha((unsigned char)text[begin + 1]))
     ++begin;
   char *end = nullptr;
   double value = std::strtod(text.c_str() + begin, &end);

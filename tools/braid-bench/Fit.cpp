@@ -97,9 +97,9 @@ int runFit(int argc, char **argv) {
     return fail("table: expected one file, got " + std::to_string(arguments.words.size()));
   if (asked.cluster.empty())
     return fail("--cluster: expected the cluster file of the machine, got none");
-  command::Files inputs = {{"the table", arguments.words[0]}};
-  if (std::string error = command::checkOutputs({{"-o", asked.output}, {"--json", json}},
-                                                inputs + command::clusterInputs("--cluster", asked.cluster));
+  if (std::string error = command::checkOutputs(
+          {{"-o", asked.output}, {"--json", json}},
+          command::clusterInputs("--cluster", asked.cluster, {{"the table", arguments.words[0]}}));
       !error.empty())
     return fail(error);
 

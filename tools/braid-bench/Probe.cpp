@@ -175,9 +175,9 @@ int runProbe(int argc, char **argv) {
     return fail("--model: expected braid with --measure, which runs Braid's collectives, got '" + asked.model + "'");
   if (asked.model.empty())
     asked.model = measure ? "braid" : "nccl";
-  command::Files inputs = {{"the table", measure ? "" : arguments.words[0]}};
-  if (std::string error = command::checkOutputs({{"-o", asked.table.output}, {"--csv", measuring.csv}},
-                                                inputs + command::clusterInputs("--cluster", asked.table.cluster));
+  if (std::string error = command::checkOutputs(
+          {{"-o", asked.table.output}, {"--csv", measuring.csv}},
+          command::clusterInputs("--cluster", asked.table.cluster, {{"the table", measure ? "" : arguments.words[0]}}));
       !error.empty())
     return fail(error);
   cost::Result<cost::Cluster> cluster = cost::readCluster(asked.table.cluster);

@@ -199,8 +199,8 @@ std::string checkOptions() {
     return "--fibers: expected neither --timeline nor --record-profile, which need a process for each rank";
   if (fibers && count < 1)
     return "--fibers: expected the number of ranks (-n), got none";
-  ::braid::command::Files inputs = {{"the program", input}, {"--profile", profile}};
-  inputs = inputs + ::braid::command::clusterInputs("--cluster", cluster);
+  const ::braid::command::Files inputs =
+      ::braid::command::clusterInputs("--cluster", cluster, {{"the program", input}, {"--profile", profile}});
   for (const std::string &text : output) {
     std::string path = llvm::StringRef(text).split('=').second.str();
     for (int rank = 0; rank < std::max(1, count.getValue()); ++rank)

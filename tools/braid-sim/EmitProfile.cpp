@@ -26,8 +26,8 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
     llvm::errs() << "error: " << text << "\n";
     return 1;
   };
-  if (std::string error = ::braid::command::checkOutputs(
-          {{"-o", output}}, ::braid::command::clusterInputs("--cluster", clusterPath));
+  if (std::string error =
+          ::braid::command::checkOutputs({{"-o", output}}, ::braid::command::clusterInputs("--cluster", clusterPath));
       !error.empty())
     return fail(error);
   cost::Result<cost::Cluster> cluster = cost::readCluster(clusterPath);

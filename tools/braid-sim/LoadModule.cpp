@@ -122,15 +122,16 @@ FailureOr<ParsedModule> mlir::braid::sim::parseProgram(const std::string &path) 
 
 /// Says what is wrong with the files that the options name as outputs.
 static LogicalResult checkOutputs(const PlanOptionsOnCommandLine &options, ModuleOp module) {
-  using ::braid::command::operator+;
   std::string cluster = options.cluster, option = "--cluster";
   if (auto named = module->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName()); named && cluster.empty()) {
     cluster = named.str();
     option = "braid.cluster";
   }
-  ::braid::command::Files own = {{"the program", options.input}, {"--compute-profile", options.computeProfile}};
+  ::braid::command::Files inputs = options.inputs;
+  inputs.push_back({"the program", options.input});
+  inputs.push_back({"--compute-profile", options.computeProfile});
   std::string error = ::braid::command::checkOutputs(
-      options.outputs, own + ::braid::command::clusterInputs(option, cluster) + options.inputs);
+      options.outputs, ::braid::command::clusterInputs(option, cluster, std::move(inputs)));
   if (error.empty())
     return success();
   llvm::errs() << "error: " << error << "\n";

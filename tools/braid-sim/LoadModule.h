@@ -21,8 +21,9 @@ struct PlanOptionsOnCommandLine {
   llvm::cl::opt<double> quantile;
   llvm::cl::opt<bool> split;
   llvm::cl::opt<uint64_t> seed;
-  ::braid::command::Files outputs; ///< that the subcommand will write: loadAndPlan refuses those that can't be written ...
-  ::braid::command::Files inputs;  ///< ... and those that it or the subcommand, which reads these, too, has read
+  ::braid::command::Files
+      outputs; ///< that the subcommand will write: loadAndPlan refuses those that can't be written ...
+  ::braid::command::Files inputs; ///< ... and those that it or the subcommand, which reads these, too, has read
 };
 
 /// A module from a file, as it stands there.

@@ -277,8 +277,8 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   cost::Result<Sweep> sweep = parseSweep(sweepText);
   if (!sweep)
     return fail("--sweep: " + sweep.error().text());
-  if (std::string error = ::braid::command::checkOutputs({{"--plot", plot}},
-                                                         ::braid::command::clusterInputs("--cluster", clusterFile));
+  if (std::string error =
+          ::braid::command::checkOutputs({{"--plot", plot}}, ::braid::command::clusterInputs("--cluster", clusterFile));
       !error.empty())
     return fail(error);
 

@@ -7,18 +7,12 @@
 
 namespace braid::command {
 
-/// For checkOutputs: the cluster file that `option` names, those that it is based on, its tables of paths.
-inline Files clusterInputs(const std::string &option, const std::string &path) {
-  Files inputs;
+/// For checkOutputs: the cluster file that `option` names, those that it is based on, its tables of paths; after `inputs`.
+inline Files clusterInputs(const std::string &option, const std::string &path, Files inputs = {}) {
   if (!path.empty())
     for (const std::string &file : cost::clusterFiles(path))
       inputs.push_back({file == path ? option : "one that " + option + " (" + path + ") reads", file});
   return inputs;
-}
-
-inline Files operator+(Files one, const Files &other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
 }
 
 } // namespace braid::command
