@@ -308,12 +308,12 @@ static bool isNoQuantity(const std::string &text) {
   size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string::npos)
     return false;
-  // YAML's .inf and .nan
-  if (text[begin] == '.' && begin + 1 < text.size() && std::isalpha((unsigned char)text[begin + 1]))
-    ++begin;
+  std::string number = text.substr(begin);
+  if (size_t dot = number.find('.'); dot < 2 && std::isalpha((unsigned char)number[dot + 1])) // YAML's .nan and -.inf
+    number.erase(dot, 1);
   char *end = nullptr;
-  double value = std::strtod(text.c_str() + begin, &end);
-  return end != text.c_str() + begin && (!std::isfinite(value) || std::signbit(value));
+  double value = std::strtod(number.c_str(), &end);
+  return end != number.c_str() && (!std::isfinite(value) || std::signbit(value));
 }
 
 /// A finite number that is the whole text; "0x10", "nan" and "1_000" are none.

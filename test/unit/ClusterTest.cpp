@@ -351,7 +351,7 @@ TEST_CASE("files that are no cluster files are errors, not exceptions") {
   // tabs
   CHECK(errorOf("  launch", "\tlaunch") == "c.yaml:13: cluster file: expected spaces as indentation, got a tab");
   CHECK(errorOf("  builder", "  \tbuilder") == "c.yaml:27: cluster file: expected spaces as indentation, got a tab");
-  CHECK(readText(replaced(complete, "topology:", "\t# comment\n\t\ntopology:")));
+  CHECK(readText(replaced(complete, "topology:", "# comment\n \t\ntopology:")));
   CHECK_THAT(errorOf(std::string("\x00\x01\x02\xff", 4)), Contains("cluster file"));
   CHECK_THAT(errorOf(complete.substr(0, complete.size() / 2)), Contains("expected")); // truncated
   CHECK_THAT(errorOf(std::string(20000, '[')), Contains("expected YAML"));            // too deep

@@ -120,13 +120,9 @@ FailureOr<ParsedModule> mlir::braid::sim::parseProgram(const std::string &path) 
   return parsed;
 }
 
-/// Says what is wrong with the files that the options name as outputs.
-static LogicalResult checkOutputs(const PlanOptionsOnCommandLine &options, ModuleOp module) {
-  std::string cluster = options.cluster, option = "--cluster";
-  if (auto named = module->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName()); named && cluster.empty()) {
-    cluster = named.str();
-    option = "braid.cluster";
-  }
+/// Says what is wrong with the files that the options name as outputs. `option`: that names the cluster file.
+static LogicalResult checkOutputs(const PlanOptionsOnCommandLine &options, const char *option,
+                                  const std::string &cluster) {
   ::braid::command::Files inputs = options.inputs;
   inputs.push_back({"the program", options.input});
   inputs.push_back({"--compute-profile", options.computeProfile});
@@ -141,6 +137,8 @@ static LogicalResult checkOutputs(const PlanOptionsOnCommandLine &options, Modul
 FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options,
                                                        std::vector<Remark> *remarks) {
   PlannedModule planned;
+  if (failed(checkOutputs(options, "--cluster", options.cluster)))
+    return failure();
   planned.context = makeContext();
   MLIRContext &context = *planned.context;
 
@@ -152,7 +150,10 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   planned.module = parse(options.input, sources, context);
-  if (!planned.module || failed(checkOutputs(options, *planned.module)))
+  if (!planned.module)
+    return failure();
+  auto named = (*planned.module)->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName());
+  if (named && options.cluster.empty() && failed(checkOutputs(options, "braid.cluster", named.str())))
     return failure();
   registerBraidPasses();
   PassManager manager(&context);

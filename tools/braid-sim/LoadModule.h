@@ -48,7 +48,7 @@ struct Remark {
   std::string name, location, text;
 };
 
-/// Parses, looks at the outputs, imports and plans; nothing is written. Failure has been reported. `remarks`: what import and planning had to say,
+/// Looks at the outputs, parses, imports and plans; nothing is written. Failure has been reported. `remarks`: what import and planning had to say,
 /// in their order.
 FailureOr<PlannedModule> loadAndPlan(const PlanOptionsOnCommandLine &options, std::vector<Remark> *remarks = nullptr);
 /// The same module planned for another cluster.
