@@ -5,8 +5,8 @@
 
 using namespace braid::cost;
 
-static constexpr double perOctave = 4;     ///< sizes that are asked for
-static constexpr double belowLine = 0.999; ///< between them a price may lie a little below the straight line
+static constexpr double perOctave = 4;     ///< setting: sizes that are asked for
+static constexpr double belowLine = 0.999; ///< setting: between them a price may lie a little below the straight line
 
 static double sizeOf(int step) { return std::exp2(step / perOctave); }
 

@@ -16,7 +16,7 @@ struct Graph {
   std::vector<double> durations; ///< seconds
 };
 
-/// Rows of bits: the ancestors of each node. Memory and time grow with the square.
+/// setting: most rows of bits, the ancestors of each node. Memory and time grow with the square.
 constexpr size_t kMostWords = size_t(1) << 25; ///< 256 MiB
 constexpr double kMostSteps = 4e7;             ///< over ancestors, a second or less
 

@@ -16,7 +16,7 @@ public:
 /// The bound at such prices. `batches`: steps in which the best buckets of a channel are looked for; a bound that is asked for often
 /// has few.
 Bound boundAt(const Program &program, const Pricer &pricer, LeastPrices &prices, int batches);
-constexpr int fineBatches = 2000, coarseBatches = 100;
+constexpr int fineBatches = 2000, coarseBatches = 100; // setting: steps
 
 } // namespace braid::cost
 

@@ -251,7 +251,7 @@ private:
     double end = 0;
     if (batches == fineBatches) {
       PriceLine line(pricer, all, /*ideal=*/true);
-      // Between the sizes that are asked for a price may lie a little below the line.
+      // setting: between the sizes that are asked for a price may lie a little below the line.
       end = earliestEndOfBatches(arrivals, [&](double bytes) { return 0.999 * line(bytes, false); });
     } else {
       CollectiveSpec some = all;

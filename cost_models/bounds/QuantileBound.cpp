@@ -29,7 +29,7 @@ size_t affordableBounds(const Program &program) {
     double asked = tasks < 2000 ? tasks : collectives; // whose heads are looked at more closely (Heads.cpp)
     each += tasks * (100 + tasks / 32 + asked);
   }
-  return size_t(std::clamp(3e7 / each, 1.0, 200.0));
+  return size_t(std::clamp(3e7 / each, 1.0, 200.0)); // setting: of the time for bounds
 }
 
 class Bounds {
@@ -45,7 +45,7 @@ public:
     std::vector<std::vector<double>> logarithms;
     for (auto [job, step] : places)
       logarithms.push_back(drawn(job, step));
-    double width = 0.005;
+    double width = 0.005; // setting: of the levels, in logarithms
     std::vector<Levels> levels = rounded(logarithms, width);
     for (size_t most = affordableBounds(program);
          width < 8 && std::set<Levels>(levels.begin(), levels.end()).size() > most;)

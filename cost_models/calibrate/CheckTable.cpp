@@ -6,6 +6,8 @@
 //
 // Real tables have small inversions (22 of 615 neighbours in 31 published tables are more than 5 % apart the wrong
 // way), and their first row often carries the warm-up: these become notes.
+//
+// settings: all numbers here say how far off a row has to be to be refused; no price is made of them.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/CheckShape.h"
 #include "pricing/Terms.h"

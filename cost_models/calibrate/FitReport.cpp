@@ -35,7 +35,7 @@ static std::string profileYaml(const FitResult &fit, const std::string &file) {
     keys += text("    %s: {value: %s, source: %s}\n", key, value.c_str(), quoted(source).c_str());
   };
   if (fit.rebaseSigma > 0)
-    add("latency_rebase_sigma", text("%.3g", std::min(10.0, fit.rebaseSigma)),
+    add("latency_rebase_sigma", text("%.3g", std::min(10.0, fit.rebaseSigma)), // setting: the key's range
         text("spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str()));
   if (fit.noise) {
     std::string source = text("%d percentiles per iteration in %s", fit.noise->points, file.c_str());

@@ -222,6 +222,7 @@ private:
       // The bus bandwidth of the largest message tells all_reduce from reduce_scatter, which moves half as much.
       const MeasuredRow &last = table.rows.back();
       double factor = last.algBandwidth > 0 ? last.busBandwidth / last.algBandwidth : 0;
+      // setting: the table has two digits
       if (!reduces || rooted || std::abs(factor - busFactor(CollectiveKind::AllReduce, hosts * each)) > 0.02)
         return Error{
             "collective, expected the name of the program (all_reduce_perf, ...), got none (--collective gives it)",

@@ -29,18 +29,22 @@ std::optional<FittedNoise> fitNoise(const std::vector<MeasuredRow> &rows, const 
   };
   std::vector<Point> points;
   std::vector<double> bulk;
+  // source: HLC-Lab/pico, as the default profiles
   double least = profile.spikeMinimum.value > 0 ? profile.spikeMinimum.value : 30e-6;
   for (const MeasuredRow &row : rows) {
     if (row.hosts < 2)
       continue;
+    // setting: what is beyond a quantile
     for (auto [quantile, beyond] : {std::make_pair(row.p99, 0.01), std::make_pair(row.p999, 0.001)})
       if ((quantile - row.time).value >= least)
         points.push_back({std::log((quantile - row.time).value / least), std::log(beyond / row.hosts)});
-    if (row.p90 > row.time && row.bytes.value <= 65536) {
+    if (row.p90 > row.time && row.bytes.value <= 65536) { // assumption: latency is all there is
       // As many messages one after another as the algorithm has levels or steps between hosts.
       double messages = row.algorithm.rfind("ring", 0) == 0 ? 2 * (row.hosts - 1) : 2 * std::log2(row.hosts);
+      // source: simulated rings and trees (Pricer.cpp, serialNoise)
       double deviation =
           std::sqrt(std::expm1(profile.bulkSigma * profile.bulkSigma) * (messages > 1 ? 0.49 / messages : 1));
+      // source: 1.2816 is the normal quantile 0.9
       bulk.push_back((row.p90 / row.time - 1) / 1.2816 / (neighbourNoise(profile.bulkSigma) * deviation));
     }
   }
@@ -49,14 +53,15 @@ std::optional<FittedNoise> fitNoise(const std::vector<MeasuredRow> &rows, const 
   std::vector<double> slopes, levels;
   for (const Point &a : points)
     for (const Point &b : points)
-      if (b.size > a.size + 0.1)
+      if (b.size > a.size + 0.1) // setting: too near for a slope
         slopes.push_back((a.share - b.share) / (b.size - a.size));
   FittedNoise noise;
   noise.points = int(points.size());
+  // setting: tails that have a mean
   noise.spikeIndex = std::clamp(slopes.empty() ? profile.spikeIndex : median(slopes), 1.05, 10.0);
   for (const Point &point : points)
     levels.push_back(std::exp(point.share + noise.spikeIndex * point.size));
-  noise.spikeProbability = std::min(0.1, median(levels));
+  noise.spikeProbability = std::min(0.1, median(levels)); // setting: the model's limit of rare
   noise.spikeMinimum = {least};
   if (bulk.size() >= 4)
     noise.bulkMean = std::min(1.0, median(bulk));

@@ -38,7 +38,7 @@ struct Functor {
 
 Minimum leastSquares(size_t dimensions, size_t count, const Residuals &residuals, int starts) {
   Functor functor{residuals, int(dimensions), int(count)};
-  // Steps of 1e-4: wide enough that the kinks between cells do not decide the slope.
+  // setting: steps of 1e-4, wide enough that the kinks between cells do not decide the slope.
   Eigen::NumericalDiff<Functor> differences(functor, 1e-8);
   Minimum best;
   for (int start = 0; start < starts; ++start) {
@@ -50,8 +50,9 @@ Minimum leastSquares(size_t dimensions, size_t count, const Residuals &residuals
       z[i] = best.place[i] + 0.5 * normal(place);
     }
     Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Functor>> search(differences);
+    // setting: effort and tolerance
     search.parameters.maxfev = 60 * int(dimensions + 1);
-    search.parameters.ftol = search.parameters.xtol = 1e-8;
+    search.parameters.ftol = search.parameters.xtol = 1e-8; // setting: tolerance
     search.minimize(z);
     Eigen::VectorXd values(count);
     functor(z, values);

@@ -140,12 +140,12 @@ Result<ProbeResult> probeEngine(const MeasuredTable &table, const Cluster &clust
 
   auto job = std::make_unique<Job>(cluster, placement, between, Factors{});
   Position position;
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 12; ++round) { // setting: two are enough mostly
     std::vector<Job::Parts> parts;
     for (const MeasuredRow &row : rows)
       parts.push_back(job->parts(*job->find(row.algorithm, row.bytes), row.bytes));
     position = rebase(result, rows, [&](const Factors &other) { return job->near(parts, other); }, true);
-    auto moved = [](double to, double from) { return std::abs(std::log(to / from)) > 1e-4; };
+    auto moved = [](double to, double from) { return std::abs(std::log(to / from)) > 1e-4; }; // setting: tolerance
     const Factors from = job->factors, &to = position.best;
     job = std::make_unique<Job>(cluster, placement, between, to);
     if (!moved(to.latency, from.latency) && !moved(to.bandwidth, from.bandwidth) &&

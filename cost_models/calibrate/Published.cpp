@@ -37,7 +37,7 @@ Result<FitResult> fitPublished(const MeasuredTable &table, const Cluster &machin
   BytesPerSecond &bus = inside ? cluster.nccl.busBandwidthIntra : cluster.nccl.busBandwidthInter;
   double full =
       inside ? cluster.intra.bandwidth.value : cluster.inter.bandwidth.value * std::max(1, cluster.nicsPerHost);
-  for (double part = 0.2; part <= 1; part += 0.01) {
+  for (double part = 0.2; part <= 1; part += 0.01) { // setting: the parts that are tried
     bus = {full * part};
     FitResult fit;
     for (const MeasuredRow &row : rows) {

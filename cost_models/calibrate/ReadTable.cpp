@@ -1,4 +1,7 @@
-//===- ReadTable.cpp - which reader a measured table needs, and what readers share -------------------------------------------------===//
+//===- ReadTable.cpp - which reader a measured table needs, and what readers share --------------------------------===//
+//
+// settings: all numbers here are units, or how much of a file is believed and said.
+//===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/TableText.h"
 #include <algorithm>
 #include <cctype>

@@ -19,6 +19,7 @@
 
 namespace braid::cost {
 
+// source: jobs of Leonardo and nccl#2409 for the width; assumption: the others, as above
 static constexpr double width = 1, measured = 0.01, modelled = 0.1;
 
 Position rebase(ProbeResult &result, const std::vector<MeasuredRow> &rows, const TimesAt &times, bool withReduction) {
@@ -77,7 +78,7 @@ ProbedChoice chosen(const Position &position, Bytes bytes, const std::vector<std
 
 std::vector<Bytes> probedSizes() {
   std::vector<Bytes> sizes;
-  for (int64_t bytes = 1 << 10; bytes <= 1 << 30; bytes *= 2)
+  for (int64_t bytes = 1 << 10; bytes <= 1 << 30; bytes *= 2) // setting: sizes
     sizes.push_back({bytes});
   return sizes;
 }
@@ -121,6 +122,7 @@ std::string toYaml(const ProbeResult &probe, const std::string &basePath, const 
 }
 
 static std::string interval(const Rebase &r) {
+  // setting: 95 % of a normal distribution
   return text("x %.3f (%.3f to %.3f with 95 %%)", r.factor, r.factor * std::exp(-1.96 * r.deviation),
               r.factor * std::exp(1.96 * r.deviation));
 }

@@ -10,6 +10,7 @@ namespace braid::cost {
 
 namespace {
 
+// setting: effort of the search
 constexpr double tiny = 1e-9;
 constexpr long stepsOfUnit = 4000;     ///< of chains that make room for one connection
 constexpr long stepsOfAll = 200000;    ///< and for all

@@ -29,7 +29,7 @@ namespace braid::cost {
 
 namespace {
 
-/// Pipeline segments tried for trees and chains. A segment below this size is all latency; a small buffer is priced as if
+/// setting: pipeline segments tried for trees and chains. A segment below this size is all latency; a small buffer is priced as if
 /// its segments had it, so that a larger buffer, which can be cut into more of them, is never cheaper.
 constexpr int segmentCounts[] = {1, 8, 64};
 constexpr int64_t smallestSegment = 4096;
@@ -56,7 +56,7 @@ struct Prepared {
   std::shared_ptr<const PlayedNoise> noise;     ///< null: of too many messages to play
 };
 
-/// The checker proves that programs end; never the cheapest, should one not.
+/// setting: the checker proves that programs end; never the cheapest, should one not.
 constexpr Seconds never{1e9};
 
 class BraidEngine : public EngineModel {

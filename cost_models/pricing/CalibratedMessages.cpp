@@ -38,6 +38,11 @@ const std::vector<std::string> &messageAlgorithms() {
 
 namespace {
 
+// assumption: where half of a long message's agreement on its buffer shows; of the order of eager limits (4 to 64 KiB)
+constexpr double rendezvousBytes = 8192;
+// source: Open MPI coll/tuned, coll_tuned_allreduce_decision_fixed: the segments of its segmented ring
+constexpr double segmentBytes = 1 << 20;
+
 /// Adds up messages and reductions that follow each other.
 class Sum {
 public:
@@ -45,7 +50,8 @@ public:
 
   /// `count` messages of `bytes`, received into a buffer of `buffer` bytes; `near`: to the next rank.
   void messages(double count, double bytes, double buffer, bool near = false) {
-    double latency = c[messagefit::Latency] * (1 + c[messagefit::Rendezvous] * bytes / (bytes + 8192)) * q.rebase;
+    double latency =
+        c[messagefit::Latency] * (1 + c[messagefit::Rendezvous] * bytes / (bytes + rendezvousBytes)) * q.rebase;
     double rate = q.rate.value * c[messagefit::Bandwidth];
     if (near) {
       latency *= c[messagefit::Neighbour];
@@ -90,7 +96,7 @@ MessageParts calibratedMessages(const std::string &algorithm, const MessageQuest
       sum.reductions(1, bytes / 2);
     }
   } else if (algorithm == "ring" || algorithm == "segmented_ring") {
-    double block = bytes / n, segments = algorithm == "ring" ? 1 : std::max(1.0, std::ceil(block / (1 << 20)));
+    double block = bytes / n, segments = algorithm == "ring" ? 1 : std::max(1.0, std::ceil(block / segmentBytes));
     sum.messages(2 * (n - 1) * segments, block / segments, block / segments, /*near=*/true);
     sum.reductions(n - 1, block);
   } else if (algorithm == "nonoverlapping") {

@@ -28,6 +28,9 @@ namespace braid::cost {
 
 using namespace nccl;
 
+// assumption: 96 threads that move 8 bytes each; a buffer below it is one block that travels alone
+static constexpr double loadedBlockBytes = 768;
+
 /// LL sends as many flags as data, and is capped: by the GPU inside a host, by the processor over hosts. LL128 sends 8
 /// bytes of flags with 120 of data.
 static BytesPerSecond protocolRate(BytesPerSecond bus, int hosts, const Cluster &cluster, const FittedConstants &fitted,
@@ -36,7 +39,7 @@ static BytesPerSecond protocolRate(BytesPerSecond bus, int hosts, const Cluster 
   if (protocol == Simple)
     return full;
   if (protocol == LL128)
-    return full * std::min(120.0 / 128, fitted[ncclfit::Bandwidth + LL128]);
+    return full * std::min(ll128Data, fitted[ncclfit::Bandwidth + LL128]);
   int column = hosts == 1 ? ncclArchitecture(cluster) : cluster.nccl.cpu == "amd" ? Ampere : Volta;
   double published = std::min(0.5 * bus.value, 1e9 * llTotal[column][hosts == 1 ? 0 : hosts == 2 ? 1 : 2]);
   return {std::min(0.5 * full.value, published * fitted[ncclfit::Bandwidth + LL])};
@@ -67,7 +70,7 @@ CalibratedParts calibratedNccl(const NcclQuestion &q, const Cluster &cluster, co
     if (hosts > 1)
       hop =
           std::max(hop, (cluster.nccl.cpu == "amd" ? netOverheadAmdUs : netOverheadUs) * (protocol == Simple ? 3 : 1));
-    double blocks = std::clamp(bytes / 768, 1.0, double(n));
+    double blocks = std::clamp(bytes / loadedBlockBytes, 1.0, double(n));
     double each = fitted[ncclfit::RingHop + protocol] * (1 + fitted[ncclfit::LoadedRing] * (1 - 1 / blocks));
     parts.inside = microseconds(each * parts.insideHops * hop);
     parts.across = microseconds(each * parts.acrossHops * net);

@@ -12,7 +12,7 @@
 
 namespace braid::cost {
 
-/// Larger groups are priced by closed forms, where there are.
+/// setting: larger groups are priced by closed forms, where there are.
 constexpr int mostPlayedRanks = 128;
 
 struct UniformMachine {

@@ -10,12 +10,13 @@
 
 namespace braid::cost {
 
+// setting: jobs that are drawn, of this seed
 static constexpr int jobs = 199;
 static constexpr uint64_t connectionSeed = 0x636f6e6e;
 
 /// The line rate that the slowest flow gets, in the job that is worse than this quantile of jobs.
 static double fractionAt(const Candidate &c, FabricProfile profile, int connections) {
-  profile.collisionFlowsPerNic = std::min(128, connections * std::max(1, c.streamsPerNic));
+  profile.collisionFlowsPerNic = std::min(128, connections * /* setting: balls */ std::max(1, c.streamsPerNic));
   std::vector<double> fractions;
   for (int job = 0; job < jobs; ++job)
     fractions.push_back(drawJobCollision(profile, c.flows, c.flowsPerLeaf, connectionSeed, uint64_t(job)));

@@ -18,7 +18,7 @@ namespace braid::cost {
 
 namespace {
 
-/// Rounds in which kinds are told apart by whom they meet, and more kinds than which make that stop.
+/// setting: rounds in which kinds are told apart by whom they meet, and more kinds than which make that stop.
 constexpr int refinements = 3, mostDoubles = 192;
 
 uint64_t with(uint64_t hash, uint64_t value) { return draws::mix(hash, value); }

@@ -37,6 +37,7 @@ FlowSpread spreadOf(const std::vector<RankTraffic> &traffic, double ofRanks, dou
   spread.flows = 0;
   for (const RankTraffic &rank : traffic) {
     busy += rank.bytes >= 0.5 * busiest;
+    // setting: about as busy
     if (rank.bytes >= 0.9 * busiest && (spread.flows == 0 || rank.flows < spread.flows))
       spread.flows = rank.flows;
   }
@@ -44,7 +45,7 @@ FlowSpread spreadOf(const std::vector<RankTraffic> &traffic, double ofRanks, dou
   return spread;
 }
 
-static constexpr double reach = 4.5, step = 0.25; ///< of the table, in standard normal numbers
+static constexpr double reach = 4.5, step = 0.25; ///< setting: of the table, in standard normal numbers
 
 FlowFactor::FlowFactor(const draws::Noise &noise, const FlowSpread &spread)
     : ranks(spread.ranks), ofRank(std::max(1.0, spread.flows * std::max(1, noise.collisionFlowsPerNic))),
@@ -74,7 +75,7 @@ double FlowFactor::cdfOfRank(double x) const {
   if (slow == 0)
     return given(0, ofRank);
   double of = std::max(1.0, std::round(ofRank)), sum = 0;
-  if (of > 64) { // as many draws as that forget which shape one has: three moments
+  if (of > 64) { // setting: as many draws as that forget which shape one has: three moments
     double v = one.variance(), part = 1 - slow, mean = part + slow * slowTime;
     double second = (1 + v) * (part + slow * slowTime * slowTime);
     double third = (1 + 3 * v + one.thirdMoment()) * (part + slow * std::pow(slowTime, 3));
@@ -96,7 +97,7 @@ double FlowFactor::quantile(double q) const {
   double low = 0, high = slowTime;
   while (cdfOfRank(high) < one && high < 1e6)
     high *= 2;
-  for (int i = 0; i < 60 && high - low > 1e-6 * high; ++i) {
+  for (int i = 0; i < /*setting: halvings*/ 60 && high - low > 1e-6 * high; ++i) {
     double middle = (low + high) / 2;
     (cdfOfRank(middle) < one ? low : high) = middle;
   }

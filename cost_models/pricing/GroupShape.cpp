@@ -1,5 +1,6 @@
 //===- GroupShape.cpp - groups of ranks, seen from hosts and NICs -----------------------------------------------===//
 #include "pricing/GroupShape.h"
+#include "topology/LinksUp.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -43,18 +44,9 @@ static int podOf(int host, const Cluster &cluster) {
   return cluster.topology == "three_tier" ? leafOf(host, cluster) / cluster.leavesPerPod : 0;
 }
 
-int coreLinksPerPod(const Cluster &cluster) {
-  if (cluster.topology != "three_tier")
-    return 0;
-  int cores = int(std::floor(cluster.leavesPerPod / std::max(1.0, cluster.coreOversubscription) + 1e-9));
-  return uplinksPerLeaf(cluster) * std::max(1, cores);
-}
+double linesFromLeaf(const Cluster &cluster) { return leafLinksUp(cluster).all(); }
 
-int uplinksPerLeaf(const Cluster &cluster) {
-  int hosts = cluster.hostsPerLeaf > 0 ? std::min(cluster.hosts, cluster.hostsPerLeaf) : cluster.hosts;
-  int down = cluster.topology == "rail_optimized" ? hosts : hosts * cluster.nicsPerHost;
-  return std::max(1, int(std::floor(down / std::max(1.0, cluster.oversubscription) + 1e-9)));
-}
+double linesFromPod(const Cluster &cluster) { return linesFromLeaf(cluster) * spineLinksUp(cluster).all(); }
 
 namespace {
 /// Line-rate flows that leave each leaf, summed over groups.
@@ -109,7 +101,7 @@ static void addNeighbours(const std::vector<int> &hosts, const std::vector<std::
     ++inLeaf[leafOf(host, cluster)];
     ++inPod[podOf(host, cluster)];
   }
-  double part = n == 2 ? 0.5 : 0.25;
+  double part = n == 2 ? 0.5 : 0.25; // source: NCCL's two trees, each of half the bytes, up and down
   for (int i = 0; i < n; ++i) {
     ring.add(hosts[i], hosts[(i + 1) % n], nics[i], 1);
     if (int parent = treeParent(i + 1, n))

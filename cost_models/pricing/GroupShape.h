@@ -60,9 +60,9 @@ struct PermuteLayout {
 };
 PermuteLayout layoutOfPairs(const RankGroups &groups, const Cluster &cluster, const Placement &placement);
 
-/// Uplinks of one leaf switch, and links of one pod's spines to cores (0: there are none).
-int uplinksPerLeaf(const Cluster &cluster);
-int coreLinksPerPod(const Cluster &cluster);
+/// Flows of line rate that the links up of one leaf switch carry, and those of one pod's spines to cores (0: there are none).
+double linesFromLeaf(const Cluster &cluster);
+double linesFromPod(const Cluster &cluster);
 
 } // namespace braid::cost
 

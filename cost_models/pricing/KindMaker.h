@@ -89,7 +89,7 @@ bool doublingKinds(KindMaker &maker);
 bool doubleTreeKinds(KindMaker &maker);
 bool refinedKinds(KindMaker &maker); ///< any algorithm
 
-/// More ranks than this are not played by shape.
+/// setting: more ranks than this are not played by shape.
 constexpr int mostShapes = 64;
 
 } // namespace braid::cost

@@ -183,7 +183,7 @@ std::unique_ptr<KindProgram> KindMaker::finish() const {
   return made;
 }
 
-/// Where kinds are only near, all ranks of a large group play if they send no more messages than this.
+/// setting: where kinds are only near, all ranks of a large group play if they send no more messages than this.
 constexpr int64_t mostOfEveryone = 6000;
 
 std::unique_ptr<KindProgram> KindProgram::make(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,

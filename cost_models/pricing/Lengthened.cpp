@@ -50,7 +50,7 @@ std::unique_ptr<ClosedForm> lengthenedForm(const FormQuestion &q) {
     return nullptr;
   int leafHosts = cluster.topology == "single_switch" || cluster.hostsPerLeaf <= 0 ? 1 : cluster.hostsPerLeaf;
   int leaf = leafHosts * cluster.devicesPerHost;
-  int fewest = std::max(48, 2 * leaf), few = fewest + (q.ranks - fewest % leaf) % leaf;
+  int fewest = std::max(48, 2 * leaf) /* setting: played */, few = fewest + (q.ranks - fewest % leaf) % leaf;
   int more = few + std::max(1, (mostPlayedRanks - few) / leaf) * leaf;
   if (more > mostPlayedRanks)
     return nullptr;

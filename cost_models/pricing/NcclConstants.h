@@ -40,6 +40,7 @@ constexpr double treePerChannel[4][3] = {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38
 // What trees lose at middle sizes: factor on the bandwidth of a tree all_reduce, entry i at 64 B x 2^i.
 // source: NVIDIA/nccl 2.30.7 src/graph/tuning.cc
 constexpr int treeFactors = 24;
+constexpr double treeFactorBytes = 64; // of entry 0
 constexpr double treeFactor[3][treeFactors] = {
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
@@ -50,6 +51,15 @@ constexpr double treeFactor[3][treeFactors] = {
 // source: NVIDIA/nccl 2.30.7 src/graph/tuning.cc
 constexpr double plateau = 1.4, plateauVolta = 1.9;
 constexpr long plateauBytes = 64;
+
+// What protocols and trees leave of the bus bandwidth: a ring of LL128 and a tree 0.92 of it; a tree of LL 1 / 3.8, of LL128 7/9
+// inside a host. LL sends a flag with each word of data, LL128 8 bytes of flags with 120 of data.
+// source: NVIDIA/nccl 2.30.7 src/graph/tuning.cc
+constexpr double ringLl128 = 0.92, treeShare = 0.92, treeLl = 1 / 3.8, treeLl128Inside = 7.0 / 9;
+constexpr double llData = 0.5, ll128Data = 120.0 / 128;
+// Work of the proxy for Simple, in units of LL's and LL128's.
+// source: NVIDIA/nccl 2.30.7 src/graph/tuning.cc
+constexpr int netOverheadSimple = 3;
 
 // Collectives of one group call that NCCL starts together: 1,024-byte batches.
 // assumption: entries of about 110 bytes

@@ -24,14 +24,14 @@ void addUplinks(Candidate &c, const UplinkFlows &flows, const Cluster &cluster) 
   c.flows = flows.total;
   c.flowsPerLeaf = flows.perLeaf;
   c.streamsPerNic *= flows.streams;
-  int leafLinks = uplinksPerLeaf(cluster), coreLinks = coreLinksPerPod(cluster);
-  double leaf = double(flows.perLeaf) / leafLinks, pod = coreLinks ? double(flows.perPod) / coreLinks : 0;
+  double leafLines = linesFromLeaf(cluster), podLines = linesFromPod(cluster);
+  double leaf = flows.perLeaf / leafLines, pod = podLines > 0 ? flows.perPod / podLines : 0;
   if (leaf > 1 && leaf >= pod)
     addTerm(c, &Candidate::wire, "crowded uplinks", c.wire * (leaf - 1),
-            text("%d flows of line rate leave a leaf switch that has %d uplinks", flows.perLeaf, leafLinks));
+            text("%d flows of line rate leave a leaf switch whose uplinks carry %g", flows.perLeaf, leafLines));
   else if (pod > 1)
     addTerm(c, &Candidate::wire, "crowded cores", c.wire * (pod - 1),
-            text("%d flows of line rate leave a pod that has %d links to core switches", flows.perPod, coreLinks));
+            text("%d flows of line rate leave a pod whose links to core switches carry %g", flows.perPod, podLines));
   sumUp(c);
 }
 

@@ -57,7 +57,7 @@ BytesPerSecond ncclBusBandwidth(const GroupShape &shape, const Cluster &cluster)
 }
 
 double ncclTreeFactor(int protocol, double bytes) {
-  double place = std::log2(std::max(bytes, 64.0) / 64);
+  double place = std::log2(std::max(bytes, treeFactorBytes) / treeFactorBytes);
   int below = int(place);
   if (below >= treeFactors)
     return 1;
@@ -126,7 +126,8 @@ private:
       intra = steps - interSteps;
       inter = interSteps;
       if (hosts > 1) {
-        double overhead = (cluster.nccl.cpu == "amd" ? netOverheadAmdUs : netOverheadUs) * (protocol == Simple ? 3 : 1);
+        double overhead = (cluster.nccl.cpu == "amd" ? netOverheadAmdUs : netOverheadUs) *
+                          (protocol == Simple ? netOverheadSimple : 1);
         intraHow = text("max(%g us, %g us of proxy work)", intraHop, overhead);
         intraHop = std::max(intraHop, overhead);
       }
@@ -176,24 +177,24 @@ private:
     // LL by the GPU inside a host, by the CPU over hosts: Intel's column is Volta's, AMD's Ampere's.
     double llCap = llTotal[hosts == 1 ? architecture : cluster.nccl.cpu == "amd" ? Ampere : Volta][scale];
     if (algorithm == Ring && protocol == LL) {
-      scaled(0.5, "LL: half is flags");
+      scaled(llData, "LL: half is flags");
       capped(llCap, "LL");
-      inflation = 2;
+      inflation = 1 / llData;
     } else if (algorithm == Ring && protocol == LL128) {
-      scaled(0.92, "LL128");
+      scaled(ringLl128, "LL128");
       capped(channels * ringLl128PerChannel[architecture][scale], "LL128, channels");
-      inflation = 1 / 0.92;
+      inflation = 1 / ringLl128;
     } else if (algorithm == Tree) {
-      scaled(0.92, "tree");
+      scaled(treeShare, "tree");
       capped(channels * treePerChannel[architecture][scale], "tree, channels");
       if (protocol == LL) {
-        scaled(1 / 3.8, "LL");
+        scaled(treeLl, "LL");
         capped(llCap, "LL");
-        inflation = 2;
+        inflation = 1 / llData;
       } else if (protocol == LL128) {
-        scaled(hosts == 1 ? 7.0 / 9 : 120.0 / 128, "LL128");
+        scaled(hosts == 1 ? treeLl128Inside : ll128Data, "LL128");
         capped(channels * treeLl128PerChannel[architecture][scale], "LL128, channels");
-        inflation = 128.0 / 120;
+        inflation = 1 / ll128Data;
       }
       scaled(ncclTreeFactor(protocol, bytes), "tree at this size");
     }

@@ -51,7 +51,7 @@ double slowestChain(const MessageNoise &noise, double chains, double messages, d
 
 //===- delays ---------------------------------------------------------------------------------------------------===//
 
-static constexpr int points = 384;
+static constexpr int points = 384; // setting: of a table
 
 Delays::Delays(double reach) : step(reach / points), below(points + 1, 1) {}
 
@@ -121,7 +121,7 @@ double Delays::quantile(double q) const {
 namespace {
 /// Beyond any delay of a chain of `messages` in `chains` that matters.
 double reachOf(const MessageNoise &noise, double chains, double messages) {
-  return slowestChain(noise, chains, messages, 0.9999);
+  return slowestChain(noise, chains, messages, 0.9999); // setting: beyond it nobody asks
 }
 
 int floorLog(int n) {
@@ -228,6 +228,7 @@ Form formOf(const std::string &name, CollectiveKind kind, int n) {
 }
 } // namespace
 
+// setting: up to where the forms were found to hold (below)
 static constexpr double longestHeavyChain = 48;
 static constexpr double longestHeavyDoubling = 10;
 static constexpr int mostHeavyChains = 24, mostHeavyDoubling = 64; ///< ranks
@@ -249,7 +250,7 @@ bool hasDelayForm(const std::string &algorithm, CollectiveKind kind, int ranks, 
   if ((form == Form::Chains && (steps > longestHeavyChain || (heavy && ranks > mostHeavyChains))) ||
       (form == Form::Doubling && (steps > longestHeavyDoubling || (heavy && ranks > mostHeavyDoubling))))
     return false;
-  return form != Form::None && (!meet || transfer <= 0.1 * latency);
+  return form != Form::None && (!meet || transfer <= 0.1 * latency); // setting: small
 }
 
 double messagePart(const std::string &algorithm, CollectiveKind kind, int ranks) {

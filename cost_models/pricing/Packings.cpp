@@ -7,7 +7,7 @@
 namespace braid::cost {
 
 /// Planning takes less than a second up to here.
-constexpr int mostRanks = 32;
+constexpr int mostRanks = 32; // setting: of the search
 
 std::string whyNoPacking(const Cluster &cluster, const RankGroups &groups, int ranks) {
   if (cluster.mesh.empty())
@@ -50,8 +50,9 @@ std::shared_ptr<const algorithms::Packing> Packings::of(const Topology &topology
     devices = placement.deviceOf;
   bool parts =
       kind == CollectiveKind::AllReduce || kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll;
-  int64_t wanted = bytes.value / (parts ? std::max<int64_t>(1, int64_t(devices.size())) : 1), block = 4096;
-  while (block < wanted && block < int64_t(1) << 40)
+  int64_t wanted = bytes.value / (parts ? std::max<int64_t>(1, int64_t(devices.size())) : 1);
+  int64_t block = 4096;                              // setting: the smallest size that is looked at
+  while (block < wanted && block < int64_t(1) << 40) // setting: the largest
     block *= 4;
   auto [found, isNew] = made.try_emplace({devices, block});
   if (isNew)

@@ -9,7 +9,7 @@ namespace braid::cost {
 
 namespace {
 
-constexpr size_t mostConnections = 4096; ///< of a path: a plan is to stay readable
+constexpr size_t mostConnections = 4096; ///< setting: of a path: a plan is to stay readable
 
 /// The way of each connection of a flow as the switches hash it when nobody chooses ports.
 std::vector<int> hashedChoices(const PathFlow &flow, int from, int to, int connections, const Topology &topology) {

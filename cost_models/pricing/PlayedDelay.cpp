@@ -6,7 +6,7 @@
 
 namespace braid::cost {
 
-/// So many messages are played for one size: of 1,024 plays, 10 are beyond the p99.
+/// setting: so many messages are played for one size: of 1,024 plays, 10 are beyond the p99.
 static constexpr int64_t playedMessages = 65536;
 static constexpr size_t playsForMean = 128; // a standard error of 3 % of the mean
 static constexpr int64_t fewestPlays = 128, mostPlays = 1024;
@@ -73,13 +73,14 @@ Seconds PlayedNoise::quantile(Bytes bytes, double q) const {
   auto at = [&](int level) {
     std::vector<double> &late = levels[level];
     if (late.empty())
+      // setting: sizes that are played
       late = play({int64_t(1024) << 2 * level},
                   size_t(std::clamp(playedMessages / collective->messages(), fewestPlays, mostPlays)));
     double place = std::clamp(q, 0.0, 1.0) * double(late.size() - 1);
     size_t below = std::min(size_t(place), late.size() - 2);
     return late[below] + (place - double(below)) * (late[below + 1] - late[below]);
   };
-  double place = std::log2(std::max(1.0, double(bytes.value) / 1024)) / 2;
+  double place = std::log2(std::max(1.0, double(bytes.value) / 1024)) / 2; // setting: as above
   int below = int(place);
   double low = at(below);
   return {place == below ? low : low + (place - below) * (at(below + 1) - low)};

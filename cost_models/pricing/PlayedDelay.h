@@ -19,7 +19,7 @@ namespace braid::cost {
 /// Of one collective's programs at any size. Plays when first asked for a size; thread-safe.
 class PlayedNoise {
 public:
-  /// Programs of more messages take too long to play. All groups count, since a step waits for the slowest.
+  /// setting: programs of more messages take too long to play. All groups count, since a step waits for the slowest.
   static constexpr int64_t mostMessages = 1024;
 
   PlayedNoise(std::shared_ptr<const PlayedCollective> collective, const Topology &topology, const Placement &placement,
@@ -53,7 +53,7 @@ public:
   Seconds quiet() const override;
 
 private:
-  static constexpr int64_t mostMessages = 64; ///< that are played for each draw: some microseconds
+  static constexpr int64_t mostMessages = 64; ///< setting: that are played for each draw: some microseconds
 
   std::shared_ptr<const PlayedNoise> noise;
   Bytes bytes;

@@ -20,7 +20,7 @@ public:
   double operator()(double bytes, bool merged) {
     bytes = std::max(bytes, 1.0);
     int step = int(std::floor(8 * std::log2(bytes)));
-    double low = std::exp2(step / 8.0), high = std::exp2((step + 1) / 8.0);
+    double low = std::exp2(step / 8.0), high = std::exp2((step + 1) / 8.0); // setting: eighths
     double share = std::clamp((bytes - low) / (high - low), 0.0, 1.0);
     return (1 - share) * at(step, merged) + share * at(step + 1, merged);
   }
@@ -30,7 +30,7 @@ private:
     auto [place, first] = known.try_emplace({step, merged}, 0);
     if (first) {
       CollectiveSpec asked = spec;
-      asked.bytes = {int64_t(std::llround(std::exp2(step / 8.0)))};
+      asked.bytes = {int64_t(std::llround(std::exp2(step / 8.0)))}; // setting: eighths
       asked.tensors = ideal ? 0 : merged ? 2 : 1;
       place->second = pricer.cheapestTime(asked).value;
     }

@@ -211,6 +211,7 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
     double value = 0;
   };
   static thread_local Entry table[64];
+  // setting: a hash
   Entry &entry =
       table[(uint64_t(flows) * 31 + uint64_t(streams) * 7 + (fabric == Fabric::Inter) * 3 + job * 13 + id) % 64];
   if (entry.id != id || entry.seed != seed || entry.job != job || entry.flows != flows || entry.perLeaf != perLeaf ||
@@ -220,10 +221,10 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
       entry.value = drawJobLatencyFactor(profile(fabric), seed, job);
     } else {
       FabricProfile split = profile(fabric);
-      split.collisionFlowsPerNic =
-          std::min(128, std::max(1, connections > 0 ? connections : split.collisionFlowsPerNic) * streams);
-      // Where more flows leave a leaf than it has uplinks, the price without noise counts an even share already.
-      double evenly = std::max(1.0, double(perLeaf) / uplinksPerLeaf(cluster));
+      split.collisionFlowsPerNic = std::min(
+          /*setting: balls*/ 128, std::max(1, connections > 0 ? connections : split.collisionFlowsPerNic) * streams);
+      // Where more flows leave a leaf than its uplinks carry, the price without noise counts an even share already.
+      double evenly = std::max(1.0, perLeaf / linesFromLeaf(cluster));
       entry.value = std::min(1.0, evenly * drawJobCollision(split, flows, perLeaf, seed, job));
     }
   }
@@ -257,7 +258,7 @@ double Pricer::State::transferDraw(const Candidate &c, Fabric fabric, const Draw
 static double serialNoise(double sigma, double messages, const DrawPlace &place) {
   double variation = std::expm1(sigma * sigma); // squared
   if (messages > 1)
-    variation *= 0.49 / messages;
+    variation *= 0.49 / messages; // source: simulated rings and trees, as above
   return lognormalWithMeanOne(std::sqrt(std::log1p(variation)), place);
 }
 
@@ -397,7 +398,7 @@ LeastFactors Pricer::leastFactors(const Candidate &c, Fabric fabric, uint64_t se
   return least;
 }
 
-static constexpr uint64_t priceSeed = 0x627261696421; // of quantiles and means of one collective alone
+static constexpr uint64_t priceSeed = 0x627261696421; // setting: of quantiles and means of one collective alone
 
 Seconds Pricer::mean(const CollectiveSpec &spec, size_t index) const {
   const Candidate &c = candidates(spec)[index];
@@ -408,7 +409,7 @@ Seconds Pricer::mean(const CollectiveSpec &spec, size_t index) const {
     if (found != state->means.end())
       return found->second;
   }
-  constexpr int samples = 4096;
+  constexpr int samples = 4096; // setting: draws of a mean
   Seconds sum;
   for (int i = 0; i < samples; ++i)
     sum += draw(c, on, priceSeed, i, 0, 0);

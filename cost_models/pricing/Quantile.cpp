@@ -33,6 +33,7 @@ std::shared_ptr<const DelayForm> DelayForm::of(const Candidate &c, const Collect
   double mean = links.profile.bulkMean, sigma = links.profile.bulkSigma;
   int n = ranksOnOneSwitch(spec, cluster, placement);
   const algorithms::Algorithm *algorithm = algorithms::find(c.algorithm);
+  // setting: where the forms were compared with samples
   bool compared = mean > 0 && mean <= 0.3 && sigma <= 1 && c.chunks == 1 && n > 1 && algorithm;
   if (!compared || c.latency.value <= 0)
     return nullptr;
@@ -53,7 +54,7 @@ Seconds DelayForm::quantile(double q) const {
   return unit * form(q);
 }
 
-static constexpr double reach = 4, step = 0.125; ///< of the table, in standard normal numbers
+static constexpr double reach = 4, step = 0.125; ///< setting: of the table, in standard normal numbers
 
 Seconds Delay::at(double z) const {
   std::call_once(once, [this] {
@@ -66,7 +67,7 @@ Seconds Delay::at(double z) const {
 }
 
 Seconds Delay::mean() const {
-  constexpr int points = 256; // of equal weight
+  constexpr int points = 256; // setting: of equal weight
   Seconds sum;
   for (int i = 0; i < points; ++i)
     sum += quantile((i + 0.5) / points);
@@ -95,7 +96,7 @@ struct Point {
 /// A standard normal number as points with weights.
 static std::vector<Point> normalPoints(int count) {
   std::vector<Point> points;
-  double width = 8.0 / count;
+  double width = 8.0 / count; // setting: four deviations each way
   for (int i = 0; i < count; ++i) {
     double z = -4 + (i + 0.5) * width;
     double low = i ? normalCdf(z - width / 2) : 0, high = i + 1 < count ? normalCdf(z + width / 2) : 1;
@@ -111,6 +112,7 @@ static void merge(std::vector<Point> &points) {
   double below = 0;
   for (const Point &point : points) {
     Point &last = points[kept];
+    // setting: a tenth is a small part
     if (&point != &points[0] && last.weight + point.weight <= 0.1 * std::min(below, 1 - below)) {
       last.value = (last.value * last.weight + point.value * point.weight) / (last.weight + point.weight);
       last.weight += point.weight;
@@ -135,9 +137,9 @@ Seconds closedQuantile(const Candidate &c, const FabricProfile &p, double q) {
     return {quiet + latency * factor(normalQuantile(q))};
   // Times without spikes, as points: fewer of each where both vary.
   std::vector<Point> once = {{1, 0}}, times;
-  int fine = delayed && factored ? 96 : 512;
+  int fine = delayed && factored ? 96 : 512; // setting: points
   std::vector<Point> delays = delayed ? normalPoints(fine) : once;
-  std::vector<Point> factors = factored ? normalPoints(delayed ? 32 : fine) : once;
+  std::vector<Point> factors = factored ? normalPoints(delayed ? 32 : fine) : once; // setting: points
   for (const Point &d : delays)
     for (const Point &f : factors) {
       double late = delayed ? c.delay->at(d.value).value : 0;
@@ -155,7 +157,7 @@ Seconds closedQuantile(const Candidate &c, const FabricProfile &p, double q) {
   double low = quiet, high = 2 * c.time.value + 1e-9;
   while (cdf(high) < q && high < 1e6)
     high *= 2;
-  while (high - low > 1e-4 * high) {
+  while (high - low > 1e-4 * high) { // setting: tolerance
     double middle = (low + high) / 2;
     (cdf(middle) < q ? low : high) = middle;
   }

@@ -13,7 +13,7 @@ namespace braid::cost {
 
 namespace {
 
-/// Kinds are told apart as long as there are no more of them; and programs made of no more messages.
+/// setting: kinds are told apart as long as there are no more of them; and programs made of no more messages.
 constexpr size_t mostRefined = 128;
 constexpr int64_t mostMade = 1 << 16;
 constexpr int refinements = 6;

@@ -15,7 +15,7 @@ using algorithms::StepProgram;
 
 namespace {
 
-/// More messages than this are not played; of a group that prices only ever see in closed form, not more than so many where
+/// setting: more messages than this are not played; of a group that prices only ever see in closed form, not more than so many where
 /// fewer ranks can stand for the others.
 constexpr int64_t mostMessages = 1 << 17, manyMessages = 1 << 14;
 

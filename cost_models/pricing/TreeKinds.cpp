@@ -26,7 +26,7 @@ template <typename Latency> static std::vector<int> farPlaces(int n, Latency lat
   while (2 * power <= n)
     power *= 2;
   std::vector<int> far = {n - 1, power - 1, 0};
-  for (double turns : {0.0, 0.3}) {
+  for (double turns : {0.0, 0.3}) { // setting: short messages, and some that are not
     std::vector<double> reached(n);
     for (int v = 1; v < n; ++v) {
       int parent = v & (v - 1);

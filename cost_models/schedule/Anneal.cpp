@@ -19,6 +19,7 @@ using namespace braid::cost;
 
 namespace {
 
+// setting: temperatures, of what a step would save
 constexpr double heats[] = {0.8, 0.3, 0.1, 0.03};
 constexpr double cold = 0.002;
 constexpr int rounds = int(std::size(heats));

@@ -183,7 +183,7 @@ private:
   std::vector<Found> below, above;
 };
 
-/// Programs whose collectives depend on each other in long chains could be scanned for ever: from the first limit of
+/// setting: programs whose collectives depend on each other in long chains could be scanned for ever: from the first limit of
 /// work on, buckets close at dependents; from the second on, no more are formed.
 constexpr int64_t scanLimit = int64_t(1) << 23, mergeLimit = int64_t(1) << 25;
 

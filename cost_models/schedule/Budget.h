@@ -19,7 +19,7 @@
 
 namespace braid::cost {
 
-/// Nanoseconds of the reference processor. `test/bars/plan/scale` checks that they are not too few.
+/// setting: nanoseconds of the reference processor. `test/bars/plan/scale` checks that they are not too few.
 namespace work {
 constexpr double scheduledTask = 1600; ///< bucketed, scheduled, its memory counted, played
 constexpr double edge = 40;            ///< looked at for dependences, with its place in a heap

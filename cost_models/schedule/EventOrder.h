@@ -96,7 +96,7 @@ private:
   std::vector<std::vector<int>> members; // of each node, ascending; of a task that leads none: empty
   std::vector<double> durations;
   std::vector<int> candidates;
-  static constexpr int cheapest = -1; ///< as a candidate: not looked up yet
+  static constexpr int cheapest = -1; ///< setting: as a candidate: not looked up yet
   // As accepted, and as played after a change.
   std::vector<int> places, chain, history[2], keptHistory[2]; // history: nodes in the order of their starts
   std::vector<Played> played, kept;

@@ -11,7 +11,7 @@ using namespace braid::cost;
 
 namespace {
 
-/// Of looking for cycles, each as long as the block.
+/// setting: of looking for cycles, each as long as the block.
 constexpr int kMostTries = 64;
 
 struct Member {
@@ -60,7 +60,7 @@ std::vector<Bucket> bucketsOf(std::vector<Member> members, PriceLine price) {
   }
   double end, low = 0;
   std::vector<size_t> best = cut(members, prices, 1e299, end);
-  for (int halving = 0; halving < 30 && end - low > 1e-4 * end; ++halving) {
+  for (int halving = 0; halving < 30 && end - low > 1e-4 * end; ++halving) { // setting: tolerance
     double middle = (low + end) / 2, found;
     std::vector<size_t> cuts = cut(members, prices, middle, found);
     if (cuts.empty()) {

@@ -6,7 +6,7 @@
 
 namespace braid::cost {
 
-/// Of one key; more would take seconds, and are left as they are.
+/// setting: of one key; more would take seconds, and are left as they are.
 constexpr int mostExactMembers = 2000;
 
 /// For a given order of computation, the buckets of collectives that stand next to each other in order of readiness which end

@@ -15,7 +15,7 @@ using namespace braid::cost;
 
 static constexpr Policy allPolicies[] = {Policy::NoOverlap, Policy::PerTensor, Policy::Ddp25MiB,
                                          Policy::Xla30MiB,  Policy::OneBucket, Policy::Braid};
-static constexpr int64_t mebibyte = int64_t(1) << 20;
+static constexpr int64_t mebibyte = int64_t(1) << 20; // setting: a unit
 
 const char *braid::cost::name(Policy policy) {
   switch (policy) {

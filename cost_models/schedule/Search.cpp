@@ -27,9 +27,10 @@ using namespace braid::cost;
 
 namespace {
 
+/// setting: a unit; and effort of the search
 constexpr int64_t mebibyte = int64_t(1) << 20;
 constexpr size_t largeProgram = 20000;
-/// The local search: events looked at (half a second), tasks above which so many would change nothing, and the distance from the
+/// setting: the local search, events looked at (half a second), tasks above which so many would change nothing, and the distance from the
 /// bound at which it is not worth its while.
 constexpr int64_t annealedEvents = 20'000'000;
 constexpr size_t annealedTasks = 5000;
@@ -366,8 +367,10 @@ private:
     for (size_t b = 0; b < program.blocks.size(); ++b) {
       const Block &block = program.blocks[b];
       const Variant &variant = variants[b];
-      signature.insert(signature.end(), {-1000, variant.fillWaits, variant.longestTail,
-                                         int(std::min(variant.overrun, 100.0) * 16), int(variant.patience * 16)});
+      signature.insert(signature.end(),
+                       {-1000, variant.fillWaits, variant.longestTail,
+                        int(std::min(variant.overrun, 100.0) * 16), // setting: told apart by sixteenths
+                        int(variant.patience * 16)});
       buckets.push_back(variant.exact ? exactFor(int(b), variant) : bucketize(block, variant.rule, &looked));
       tasks += block.tasks.size();
       chooseAlgorithms(block, buckets.back(), variant.objectiveAlgorithms);

@@ -17,7 +17,7 @@
 
 namespace braid::cost {
 
-constexpr int drawnTrips = 8;
+constexpr int drawnTrips = 8; // setting: of a loop whose trips are drawn one by one
 
 /// The most collectives that a step draws for, whatever their buckets.
 double drawnLaunches(const Program &program);
@@ -44,7 +44,8 @@ struct FlatProgram {
 FlatProgram flatten(const Program &program, const Schedule &schedule, const Pricer &pricer, bool merge);
 
 struct NoWatcher {
-  static constexpr int shownTrips = 0; ///< trips of a nested block whose inside is watched, beyond those that are drawn
+  /// setting: trips of a nested block whose inside is watched, beyond those that are drawn
+  static constexpr int shownTrips = 0;
   void compute(int block, const FlatEvent &, double begin, double end) {}
   void collective(int block, const FlatEvent &, double begin, double end) {}
   void wait(int block, const FlatEvent &, double begin, double end) {}

@@ -8,7 +8,7 @@ namespace {
 /// Fills the timeline.
 class Recorder {
 public:
-  static constexpr int shownTrips = 64;
+  static constexpr int shownTrips = 64; // setting: that a timeline shows
   Recorder(const Program &program, const Schedule &schedule, std::vector<Interval> *timeline)
       : program(program), schedule(schedule), timeline(timeline), last(schedule.blocks.size()) {
     for (size_t b = 0; b < last.size(); ++b)

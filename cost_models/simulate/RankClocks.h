@@ -16,7 +16,7 @@ namespace braid::cost {
 
 class RankClocks {
 public:
-  /// Larger jobs are played with one clock, where every group waits for the slowest.
+  /// setting: larger jobs are played with one clock, where every group waits for the slowest.
   static constexpr int mostRanks = 64;
 
   /// Whether a rank's clock can differ from another's: some collective has several groups.

@@ -6,7 +6,7 @@ using namespace braid::cost;
 
 namespace {
 
-constexpr double unknown = -1;
+constexpr double unknown = -1; // setting: no time
 
 /// What the collectives of a stage do.
 struct Ties {

@@ -1,7 +1,7 @@
 //===- Builders.cpp - vertices and links from the numbers of a cluster file -------------------------------------===//
+#include "topology/LinksUp.h"
 #include "topology/State.h"
 #include <algorithm>
-#include <cmath>
 
 namespace braid::cost {
 
@@ -35,11 +35,6 @@ static std::string wrong(const Cluster &c) {
   return {};
 }
 
-/// Links up of a switch with `down` links down.
-static int linksUp(int down, double oversubscription) {
-  return std::max(1, int(std::floor(down / oversubscription + 1e-9)));
-}
-
 /// NICs to leaves: numbers of leaves, of links down, of switches above.
 static void planFabric(Topology::State &s) {
   const Cluster &c = s.cluster;
@@ -56,9 +51,9 @@ static void planFabric(Topology::State &s) {
   s.leavesPerPod = c.topology == "three_tier" ? c.leavesPerPod : std::max(1, s.leaves);
   s.pods = std::max(1, (s.leaves + s.leavesPerPod - 1) / s.leavesPerPod);
   if (s.leaves > 1)
-    s.spines = linksUp(*std::max_element(down.begin(), down.end()), c.oversubscription);
+    s.spines = leafLinksUp(c).links;
   if (s.pods > 1)
-    s.cores = linksUp(s.leavesPerPod, c.coreOversubscription);
+    s.cores = spineLinksUp(c).links;
 }
 
 /// What a table of paths has to fit: links of each stage, and NICs of all hosts.
@@ -150,19 +145,20 @@ Result<Topology> Topology::build(const Cluster &cluster) {
     for (size_t nic = 0; nic < s.nics.size(); ++nic)
       addPair(nics + int(nic), leaves + plane * s.leaves + s.nics[nic].leaf, Level::Nic, port, c.inter.latency,
               c.inter);
+  BytesPerSecond uplink = port * leafLinksUp(c).rate, coreLink = uplink * spineLinksUp(c).rate;
   s.spineLinks = int(s.links.size());
   for (int plane = 0; plane < c.planes; ++plane)
     for (int leaf = 0; leaf < s.leaves; ++leaf)
       for (int spine = 0; spine < s.spines; ++spine)
         addPair(leaves + plane * s.leaves + leaf, spines + s.spineIndex(plane, s.podOf(leaf), spine), Level::Spine,
-                port, c.spineLatency, c.inter);
+                uplink, c.spineLatency, c.inter);
   s.coreLinks = int(s.links.size());
   for (int plane = 0; plane < c.planes; ++plane)
     for (int pod = 0; pod < s.pods; ++pod)
       for (int spine = 0; spine < s.spines; ++spine)
         for (int core = 0; core < s.cores; ++core)
           addPair(spines + s.spineIndex(plane, pod, spine), cores + (plane * s.spines + spine) * s.cores + core,
-                  Level::Core, port, c.coreLatency, c.inter);
+                  Level::Core, coreLink, c.coreLatency, c.inter);
 
   s.meshLinks = int(s.links.size());
   if (!c.mesh.empty())

@@ -1,119 +1,24 @@
 //===- ClusterReader.cpp - cluster files ------------------------------------------------------------------------===//
 //
 // The only reader of YAML. README.md beside this folder describes the keys. Nothing is thrown out of here.
+//
+// settings: all numbers here are the ranges of keys; what a key has if it is left out is in DefaultProfiles.cpp.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "braid/cost_models/Topology.h"
 #include "topology/ClusterHash.h"
 #include "topology/DefaultProfiles.h"
 #include "topology/ReadFlowHash.h"
 #include "topology/StaleBandwidth.h"
+#include "topology/YamlFiles.h"
 #include "topology/YamlSection.h"
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <sstream>
-#include <sys/stat.h>
 
 namespace braid::cost {
 
 /// MLIR's spelling of the types that a device has a rate for. tf32 is no type of its own: see f32_dot.
 static const std::vector<std::string> elementTypes = {"f64", "f32", "tf32", "bf16", "f16", "f8E4M3FN", "f8E5M2", "i8"};
-
-//===- files ----------------------------------------------------------------------------------------------------===//
-
-static std::string readFile(const std::string &path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0)
-    throw ReadError{Error{std::string("cluster file: expected a readable file, got: ") + std::strerror(errno), path}};
-  if (S_ISDIR(status.st_mode))
-    throw ReadError{Error{"cluster file: expected a file, got a directory", path}};
-  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) // /dev/zero has no end
-    throw ReadError{Error{"cluster file: expected a file, got a device", path}};
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) {
-    if (file && file.peek() == EOF && !file.bad()) // nothing to read is reported as a failure of the stream
-      return {};
-    throw ReadError{Error{std::string("cluster file: expected a readable file, got: ") +
-                              (errno ? std::strerror(errno) : "an error while reading"),
-                          path}};
-  }
-  if (content.tellp() > 1 << 20)
-    throw ReadError{Error{"cluster file: expected less than 1 MiB of text, got more", path}};
-  return content.str();
-}
-
-static YAML::Node parseFile(const std::string &path) {
-  std::string text = readFile(path);
-  try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty() || documents[0].IsNull())
-      throw ReadError{Error{"cluster file: expected a mapping of keys, got an empty file", path}};
-    if (documents.size() > 1)
-      throw ReadError{Error{"cluster file: expected one document, got " + std::to_string(documents.size()), path}};
-    return documents[0];
-  } catch (const YAML::Exception &exception) {
-    std::string place = exception.mark.is_null() ? path : path + ":" + std::to_string(exception.mark.line + 1);
-    throw ReadError{Error{"cluster file: expected YAML, got: " + exception.msg, place}};
-  }
-}
-
-/// Keys that the caller sets, as a file above the others.
-static PlacedNode overridesAsFile(const std::vector<ClusterOverride> &overrides) {
-  YAML::Node root(YAML::NodeType::Map);
-  root["source"] = "set by the caller";
-  for (const auto &[key, value] : overrides) {
-    YAML::Node section;
-    section.reset(root);
-    size_t begin = 0, dot;
-    while ((dot = key.find('.', begin)) != std::string::npos) {
-      section.reset(section[key.substr(begin, dot - begin)]);
-      begin = dot + 1;
-    }
-    section[key.substr(begin)] = value;
-  }
-  return {overridePrefix + overrides.front().first, YAML::Load(YAML::Dump(root))};
-}
-
-/// The file and the files below it, the file first.
-static std::vector<PlacedNode> readLayers(const std::string &path, const std::vector<ClusterOverride> &overrides) {
-  std::vector<PlacedNode> layers;
-  if (!overrides.empty())
-    layers.push_back(overridesAsFile(overrides));
-  std::string next = path, place;
-  while (!next.empty()) {
-    if (layers.size() == 8 + !overrides.empty())
-      throw ReadError{Error{"base: expected at most 7 files below each other, got more (a circle?)", place}};
-    YAML::Node root;
-    try {
-      root.reset(parseFile(next));
-    } catch (ReadError &error) {
-      if (!place.empty())
-        error.error.message += " (base of " + place + ")";
-      throw;
-    }
-    layers.push_back({next, root});
-    std::string current = next;
-    next.clear();
-    if (!root.IsMap())
-      break;
-    for (const auto &entry : root)
-      if (entry.first.IsScalar() && entry.first.Scalar() == "base") {
-        place = PlacedNode{current, entry.second}.line();
-        if (!entry.second.IsScalar() || entry.second.Scalar().empty())
-          throw ReadError{Error{"base: expected the path of a file, got something else", place}};
-        next = entry.second.Scalar();
-        size_t slash = current.rfind('/');
-        if (next[0] != '/' && slash != std::string::npos)
-          next = current.substr(0, slash + 1) + next;
-      }
-  }
-  return layers;
-}
 
 //===- sections -------------------------------------------------------------------------------------------------===//
 
@@ -356,7 +261,8 @@ static void readHosts(YamlSection &file, Cluster &c) {
     c.nicsPerHost = file.whole("nics_per_host", c.hosts > 1 ? 1 : 0, 1 << 10);
     return;
   }
-  std::vector<YamlSection> sections = file.sections("host_groups");
+  std::vector<YamlSection> sections = file.sections(
+      "host_groups", "where hosts are alike, take the key out and set hosts, devices_per_host and nics_per_host");
   for (const char *replaced : {"hosts", "devices_per_host", "nics_per_host"})
     file.replaced(replaced, "host_groups");
   for (YamlSection &section : sections) {
@@ -417,7 +323,7 @@ static NcclSettings readNccl(YamlSection section) {
 static FittedConstants readFit(YamlSection section, CalibratedModel model) {
   FittedConstants fitted;
   for (const ConstantInfo &info : constantsOf(model))
-    fitted.push_back(section.number(info.key, 1e-9, 1e15));
+    fitted.push_back(section.number(info.key, info.start / ranges::fitted, info.start * ranges::fitted));
   section.finish();
   return fitted;
 }

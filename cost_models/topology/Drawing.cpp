@@ -1,4 +1,7 @@
 //===- Drawing.cpp - a topology as Graphviz text and as SVG -----------------------------------------------------===//
+//
+// settings: all numbers here are places on the page.
+//===------------------------------------------------------------------------------------------------------------===//
 #include "topology/State.h"
 #include <algorithm>
 #include <cstdio>

@@ -16,6 +16,7 @@ struct Known {
   const char *architecture;
   const char *source;
 };
+// source: the last field of each row
 const Known knownDevices[] = {
     {"H200", "bf16: \"989 TFLOP/s\", f16: \"989 TFLOP/s\", tf32: \"495 TFLOP/s\", f32: \"67 TFLOP/s\"", 4.8e12, 450e9,
      "hopper", "NVIDIA H200 data sheet"},
@@ -25,6 +26,18 @@ const Known knownDevices[] = {
      300e9, "ampere", "NVIDIA A100 data sheet (SXM, 80 GB)"},
     {"V100", "f16: \"125 TFLOP/s\", f32: \"15.7 TFLOP/s\"", 0.9e12, 150e9, "volta", "NVIDIA V100 data sheet (SXM2)"},
 };
+
+// assumption: an accelerator of some years ago; what is written says that the rate is not known
+constexpr double unknownMemory = 500e9; ///< bytes/s
+// assumption: one core of some years ago, by its clock and by what it copies; what is written says that it was not measured
+constexpr double unknownClock = 2e9, unknownCopy = 5e9; ///< Hz, bytes/s
+// assumption: 10 Gb/s Ethernet; what is written says that no speed was found
+constexpr double unknownCard = 10e9; ///< bits/s
+// assumption: streaming kernels reach this of the memory's bandwidth, NCCL this of NVLink's (360 of 450 GB/s in the files that ship)
+constexpr double memoryEfficiency = 0.8, nvlinkEfficiency = 0.8;
+// assumption: what NCCL reaches of the network cards' rate
+constexpr double cardEfficiency = 0.9;
+constexpr double bitsPerByte = 8; // setting: a unit
 
 const Known *find(const std::string &name) {
   for (const Known &known : knownDevices)
@@ -59,14 +72,14 @@ std::string gpuDevice(const Machine &m) {
                : "  assumption: the rates of this device are not known to braid-topo; write those of its data sheet\n";
   out += "  peak: {" + std::string(known ? known->peaks : "f32: \"10 TFLOP/s\"") + "}\n";
   out += "  matmul_efficiency: {value: 0.5, assumption: large matmuls reach half of the peak}\n";
-  out += "  memory_bandwidth: \"" + text("%g GB/s", (known ? known->memoryBandwidth : 500e9) / 1e9) + "\"\n";
+  out += "  memory_bandwidth: \"" + text("%g GB/s", (known ? known->memoryBandwidth : unknownMemory) / 1e9) + "\"\n";
   out += "  memory_efficiency: {value: 0.8, assumption: streaming kernels}\n";
   out += "  memory: " +
          (gpu.memory ? stated(text("\"%.0f MiB\"", double(gpu.memory >> 20)), true, m.source)
                      : stated("\"16 GiB\"", false, "not found")) +
          "\n";
   out += "  launch: {value: \"5 us\", assumption: one kernel launch}\n";
-  double rate = (known ? known->memoryBandwidth : 500e9) * 0.8 / 3;
+  double rate = (known ? known->memoryBandwidth : unknownMemory) * memoryEfficiency / 3;
   out += "  reduction: " +
          stated(text("\"%g GB/s\"", std::max(1.0, double(int64_t(rate / 1e9)))), false,
                 "two operands read and one written at 80 % of the memory bandwidth") +
@@ -82,8 +95,8 @@ std::string gpuDevice(const Machine &m) {
 
 std::string cpuDevice(const Machine &m) {
   // Two fused multiply-adds per cycle on vectors of this width, 2 flops each.
-  double clock = m.clockHz > 0 ? m.clockHz : 2e9, peak = clock * 2 * 2 * m.vectorBits / 32;
-  double copy = m.copyRate > 0 ? m.copyRate : 5e9;
+  double clock = m.clockHz > 0 ? m.clockHz : unknownClock, peak = clock * 2 * 2 * m.vectorBits / 32;
+  double copy = m.copyRate > 0 ? m.copyRate : unknownCopy;
   std::string measured =
       m.copyRate > 0 ? "one core copied 64 MiB at half of this, reads and writes counted" : "not measured";
   std::string out = "device: # one core\n  name: " + quoted(m.cpu.empty() ? "core" : m.cpu) + "\n";
@@ -102,7 +115,7 @@ std::string cpuDevice(const Machine &m) {
          "\n";
   out += "  launch: {value: \"0 us\", assumption: a call costs nothing}\n";
   out += "  reduction: " +
-         stated(text("\"%.1f GB/s\"", 2 * copy / 3e9), false,
+         stated(text("\"%.1f GB/s\"", 2 * copy / 3 / 1e9), false,
                 "two operands read and one written at the memory's bandwidth") +
          "\n\n";
   out += "intra:\n  name: shared memory\n  bandwidth: " +
@@ -134,17 +147,18 @@ std::string clusterFile(const Machine &m, int hosts) {
   bool rdma = best && best->kind != NetworkCard::Ethernet;
   bool rate = best && best->bitsPerSecond > 0;
   out += "inter:\n  name: " + quoted(best ? best->name : "none") + "\n  bandwidth: " +
-         stated(text("\"%g Gb/s\"", rate ? best->bitsPerSecond / 1e9 : 10), rate,
+         stated(text("\"%g Gb/s\"", (rate ? best->bitsPerSecond : unknownCard) / 1e9), rate,
                 rate   ? m.source
                 : best ? "the card does not tell its speed"
                        : "no network card found") +
          "\n  latency: " + stated(rdma ? "\"2 us\"" : "\"20 us\"", false, "not measured; braid-bench probe does") +
          "\n  profile: {fabric: " + (best && best->kind == NetworkCard::InfiniBand ? "infiniband" : "roce") + "}\n\n";
   const Known *known = gpus ? find(m.accelerators[0].name) : nullptr;
-  std::string bus =
-      text("\"%g GB/s\"", std::max(1.0, (rate ? best->bitsPerSecond : 10e9) / 8e9 * std::max(1, cards) * 0.9));
+  std::string bus = text("\"%g GB/s\"", std::max(1.0, (rate ? best->bitsPerSecond : unknownCard) / bitsPerByte / 1e9 *
+                                                          std::max(1, cards) * cardEfficiency));
   out += "topology:\n  builder: single_switch\n\nnccl:\n  bus_bandwidth_intra: " +
-         stated(known && m.accelerators[0].nvlinks ? text("\"%g GB/s\"", known->nvlink * 0.8 / 1e9) : "\"12 GB/s\"",
+         stated(known && m.accelerators[0].nvlinks ? text("\"%g GB/s\"", known->nvlink * nvlinkEfficiency / 1e9)
+                                                   : "\"12 GB/s\"",
                 false, "not measured") +
          "\n  bus_bandwidth_inter: " + stated(bus, false, "90 % of the network cards' rate; not measured") +
          "\n  architecture: " + (known ? known->architecture : "ampere") + "\n  cpu: " +

@@ -59,7 +59,8 @@ static void collect(const Tree &tree, Machine &machine) {
     } else if (tag == "net") {
       NetworkCard card;
       card.name = attributes.get("name", std::string("net"));
-      card.bitsPerSecond = std::max(0.0, number(attributes, "speed", -1, 1e8, -1)) * 1e6; // -1: not known
+      // setting: the most that is believed; -1: not known
+      card.bitsPerSecond = std::max(0.0, number(attributes, "speed", -1, 1e8, -1)) * 1e6;
       card.kind = card.name.compare(0, 3, "mlx") == 0 ? NetworkCard::InfiniBand : NetworkCard::Ethernet;
       machine.cards.push_back(card);
     } else if (tag == "cpu" && machine.cpu.empty()) {

@@ -1,5 +1,6 @@
 //===- ReadFlowHash.cpp - the keys of a cluster file that say how switches hash -----------------------------------===//
 #include "topology/ReadFlowHash.h"
+#include "topology/YamlFiles.h"
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -48,10 +49,7 @@ void readFlowHash(YamlSection &section, Cluster &c) {
   if (section.has("path_table")) {
     if (section.has("hash"))
       section.fail("path_table", "expected either a table or a hash, got both");
-    std::string file = section.text("path_table"), where = section.fileOf("path_table");
-    if (size_t slash = where.rfind('/'); file[0] != '/' && slash != std::string::npos)
-      file = where.substr(0, slash + 1) + file;
-    Result<PortTable> table = PortTable::read(file);
+    Result<PortTable> table = PortTable::read(besideFile(section.fileOf("path_table"), section.text("path_table")));
     if (!table)
       throw ReadError{table.error()};
     h.table = std::make_shared<const PortTable>(*table);

@@ -202,7 +202,7 @@ std::vector<Topology::PortedPath> Topology::choices(int from, int to, int each) 
           break;
       continue;
     }
-    constexpr int most = 4096; // a way of chance 1 / 64 is found
+    constexpr int most = 4096; // setting: a way of chance 1 / 64 is found
     for (int port = hash.firstPort; port <= hash.lastPort && port - hash.firstPort < most && look(port);)
       ++port;
   }

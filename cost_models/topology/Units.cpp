@@ -1,4 +1,7 @@
 //===- Units.cpp - quantities to text and back ------------------------------------------------------------------===//
+//
+// settings: all numbers here are units and digits.
+//===------------------------------------------------------------------------------------------------------------===//
 #include "braid/cost_models/Units.h"
 #include <algorithm>
 #include <cctype>

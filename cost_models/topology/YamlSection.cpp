@@ -1,9 +1,11 @@
 //===- YamlSection.cpp - reading a layered YAML mapping with good errors ----------------------------------------===//
 #include "topology/YamlSection.h"
 #include <algorithm>
+#include <cctype>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 namespace braid::cost {
 
@@ -23,7 +25,7 @@ static std::string kindOf(const YAML::Node &node) {
   case YAML::NodeType::Map:
     return "a mapping";
   case YAML::NodeType::Sequence:
-    return "a list";
+    return node.size() == 0 ? "an empty list" : "a list";
   case YAML::NodeType::Scalar:
     return "\"" + node.Scalar() + "\"";
   default:
@@ -69,19 +71,49 @@ static std::string list(const std::vector<std::string> &words) {
   return out;
 }
 
+/// What a source or an assumption says, which has to be something: neither blank nor a place to fill in later.
+static void sentenceOf(const std::string &place, const YAML::Node &node, const std::string &subject) {
+  static const std::set<std::string> placeholders = {"todo", "tbd",  "tba",     "fixme", "xxx",    "na",
+                                                     "none", "null", "unknown", "nil",   "source", "assumption"};
+  std::string letters, first; // all of them, and those of the first word; of other alphabets, their bytes
+  for (char c : node.IsScalar() ? node.Scalar() : std::string()) {
+    if (std::isalpha((unsigned char)c) || (unsigned char)c >= 0x80)
+      letters += char(std::tolower((unsigned char)c));
+    else if (first.empty() && c != '/')
+      first = letters;
+  }
+  if (letters.size() < 3 || placeholders.count(letters) || first == "todo" || first == "tbd" || first == "fixme")
+    failAt(place, subject +
+                      ": expected a sentence that says where the figures are from (source) or why they are taken "
+                      "(assumption), got " +
+                      kindOf(node));
+}
+
 YamlSection::YamlSection(std::string name, std::vector<PlacedNode> layers, const YamlSection *parent,
                          std::vector<std::string> &assumptions)
     : name(std::move(name)), layers(std::move(layers)), parent(parent), assumptions(&assumptions) {
   for (const PlacedNode &layer : this->layers) {
     std::string subject = this->name.empty() ? "cluster file" : this->name;
     if (!layer.node.IsMap())
-      failAt(layer.line(), subject + ": expected a mapping of keys, got " + kindOf(layer.node));
-    std::set<std::string> seen;
+      failAt(layer.line(), subject + ": expected a mapping of keys, got " + kindOf(layer.node) +
+                               (layer.node.IsSequence() ? "; write \"key: value\", with neither dashes nor brackets"
+                                : layer.node.IsNull()   ? "; write its keys below it, indented by spaces"
+                                                        : ""));
+    std::map<std::string, int> seen; // in which line
     for (const auto &entry : layer.node) {
+      std::string place = placeOf(layer.file, entry.first);
       if (!entry.first.IsScalar())
-        failAt(placeOf(layer.file, entry.first), subject + ": expected a word as key, got " + kindOf(entry.first));
-      if (!seen.insert(entry.first.Scalar()).second)
-        failAt(placeOf(layer.file, entry.first), full(entry.first.Scalar()) + ": expected once, got it twice");
+        failAt(place, subject + ": expected a word as key, got " + kindOf(entry.first));
+      const std::string &key = entry.first.Scalar();
+      if (key == "<<")
+        failAt(place, full(key) +
+                          ": expected no merge of mappings, got one; write the keys out, or let the file take over "
+                          "another one (base: FILE)");
+      if (auto [first, isNew] = seen.try_emplace(key, entry.first.Mark().line + 1); !isNew)
+        failAt(place, full(key) + ": expected once, got it twice (first in line " + std::to_string(first->second) +
+                          "); leave one out");
+      if (key == "source" || key == "assumption")
+        sentenceOf(place, entry.second, full(key));
     }
   }
 }
@@ -120,8 +152,11 @@ void YamlSection::missing(const char *key, const std::string &message) const {
     else
       below += (below.empty() ? "" : ", ") + line;
   }
-  if (below.empty() || name.find('[') != std::string::npos) // an entry of a list stands in one file
+  if (name.find('[') != std::string::npos) // an entry of a list stands in one file
     fail(key, message);
+  if (below.empty())
+    failAt(layers.front().line(),
+           full(key) + ": " + message + "; set it in this file, or in one that this one is based on (base: FILE)");
   failAt(place, full(key) + ": " + message + "; set it in this file, or in one that it is based on (" + below + ")");
 }
 
@@ -137,11 +172,11 @@ YamlSection YamlSection::section(const char *key) {
   return YamlSection(full(key), std::move(found), this, *assumptions);
 }
 
-std::vector<YamlSection> YamlSection::sections(const char *key) {
+std::vector<YamlSection> YamlSection::sections(const char *key, const char *otherwise) {
   asked.insert(key);
   PlacedNode placed = find(key);
   if (!placed.node.IsSequence() || placed.node.size() == 0)
-    fail(key, "expected a list of mappings, got " + kindOf(placed.node));
+    fail(key, "expected a list of mappings, got " + kindOf(placed.node) + "; " + otherwise);
   std::vector<YamlSection> all;
   for (size_t i = 0; i < placed.node.size(); ++i)
     all.push_back(
@@ -177,13 +212,10 @@ std::vector<std::string> YamlSection::keys() const {
 //===- constants ------------------------------------------------------------------------------------------------===//
 
 /// The text of an entry `key` of a mapping, or empty.
-static std::string entryText(const std::string &file, const YAML::Node &map, const char *key) {
+static std::string entryText(const YAML::Node &map, const char *key) {
   for (const auto &entry : map)
-    if (entry.first.IsScalar() && entry.first.Scalar() == key) {
-      if (!entry.second.IsScalar() || entry.second.Scalar().empty())
-        failAt(placeOf(file, entry.second), std::string(key) + ": expected a sentence, got " + kindOf(entry.second));
+    if (entry.first.IsScalar() && entry.first.Scalar() == key)
       return entry.second.Scalar();
-    }
   return {};
 }
 
@@ -194,9 +226,9 @@ void YamlSection::noteProvenance(const char *key, const PlacedNode &placed, cons
       assumptions->push_back(sentence);
   };
   if (own.IsMap()) {
-    if (!entryText(placed.file, own, "source").empty())
+    if (!entryText(own, "source").empty())
       return;
-    std::string why = entryText(placed.file, own, "assumption");
+    std::string why = entryText(own, "assumption");
     if (!why.empty())
       return note(full(key), why);
   }
@@ -205,9 +237,9 @@ void YamlSection::noteProvenance(const char *key, const PlacedNode &placed, cons
     for (const PlacedNode &layer : section->layers) {
       if (layer.file != placed.file)
         continue;
-      if (!entryText(layer.file, layer.node, "source").empty())
+      if (!entryText(layer.node, "source").empty())
         return;
-      std::string why = entryText(layer.file, layer.node, "assumption");
+      std::string why = entryText(layer.node, "assumption");
       if (!why.empty())
         return note(full(key), why);
     }
@@ -238,6 +270,8 @@ std::string YamlSection::scalar(const char *key, bool constant) {
         failAt(placeOf(placed.file, entry.first), full(key) + "." + word + ": expected once, got it twice");
       if (word == "value")
         value.reset(entry.second);
+      else
+        sentenceOf(placeOf(placed.file, entry.first), entry.second, full(key) + "." + word);
     }
     if (!seen.count("value"))
       failAt(placed.line(), full(key) + ": expected a value, got only its source");
@@ -269,6 +303,19 @@ std::string YamlSection::oneOf(const char *key, const std::vector<std::string> &
                 (near.empty() ? "" : "; did you mean \"" + near + "\"?"));
 }
 
+/// Whether the text begins with a number that no constant can have, whatever comes after it: negative, infinite, none (nan).
+static bool isNoQuantity(const std::string &text) {
+  size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos)
+    return false;
+  std::string number = text.substr(begin);
+  if (size_t dot = number.find('.'); dot < 2 && std::isalpha((unsigned char)number[dot + 1])) // YAML's .nan and -.inf
+    number.erase(dot, 1);
+  char *end = nullptr;
+  double value = std::strtod(number.c_str(), &end);
+  return end != number.c_str() && (!std::isfinite(value) || std::signbit(value));
+}
+
 /// A finite number that is the whole text; "0x10", "nan" and "1_000" are none.
 static bool readNumber(const std::string &text, double &value) {
   if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string::npos)
@@ -298,35 +345,39 @@ int YamlSection::whole(const char *key, int least, int most, bool constant) {
 double YamlSection::number(const char *key, double least, double most) {
   std::string text = scalar(key, true);
   double value = 0;
-  if (!readNumber(text, value))
+  bool read = readNumber(text, value);
+  if (!read && !isNoQuantity(text))
     fail(key, "expected a number without a unit, got \"" + text + "\"");
-  if (value < least || value > most)
+  if (!read || value < least || value > most)
     fail(key, "expected a number from " + numberText(least) + " to " + numberText(most) + ", got " + text);
   return value;
 }
 
-template <typename T> T YamlSection::parsed(const char *key, Result<T> (*parse)(const std::string &)) {
-  Result<T> result = parse(scalar(key, true));
+template <typename T>
+T YamlSection::within(const char *key, const char *what, const ranges::Range<T> &range,
+                      Result<T> (*parse)(const std::string &)) {
+  std::string text = scalar(key, true);
+  Result<T> result = parse(text);
+  if (!result && !isNoQuantity(text))
+    fail(key, result.error().message);
+  if (!result || result->value < range.least.value || result->value > range.most.value)
+    fail(key, std::string("expected ") + what + " from " + toString(range.least) + " to " + toString(range.most) +
+                  ", got \"" + text + "\"");
+  return *result;
+}
+
+Seconds YamlSection::time(const char *key) { return within<Seconds>(key, "a time", ranges::time, parseSeconds); }
+Bytes YamlSection::size(const char *key) {
+  Result<Bytes> result = parseBytes(scalar(key, true));
   if (!result)
     fail(key, result.error().message);
   return *result;
 }
-
-Seconds YamlSection::time(const char *key) { return parsed<Seconds>(key, parseSeconds); }
-Bytes YamlSection::size(const char *key) {
-  return parsed<Bytes>(key, [](const std::string &text) { return parseBytes(text); });
-}
 BytesPerSecond YamlSection::bandwidth(const char *key) {
-  BytesPerSecond value = parsed<BytesPerSecond>(key, parseBytesPerSecond);
-  if (!(value.value > 0))
-    fail(key, "expected a bandwidth above zero, got zero");
-  return value;
+  return within<BytesPerSecond>(key, "a bandwidth", ranges::bandwidth, parseBytesPerSecond);
 }
 FlopsPerSecond YamlSection::flops(const char *key) {
-  FlopsPerSecond value = parsed<FlopsPerSecond>(key, parseFlopsPerSecond);
-  if (!(value.value > 0))
-    fail(key, "expected a rate above zero, got zero");
-  return value;
+  return within<FlopsPerSecond>(key, "a rate", ranges::flops, parseFlopsPerSecond);
 }
 
 void YamlSection::finish() const {

@@ -5,7 +5,8 @@
 // rejects what nobody asked for.
 //
 // Any constant is a plain scalar, or a mapping {value: ..., source: ...} or {value: ..., assumption: ...}. A source or
-// assumption in a section stands for all of its constants that have none of their own.
+// assumption in a section stands for all of its constants that have none of their own; one that says nothing ("", "TODO") is
+// an error, and so is a constant out of its range (Ranges.h).
 //
 // Everything here throws ReadError, and is caught in ClusterReader.cpp.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -14,6 +15,7 @@
 
 #include "braid/cost_models/Result.h"
 #include "braid/cost_models/Units.h"
+#include "topology/Ranges.h"
 #include <set>
 #include <string>
 #include <vector>
@@ -48,8 +50,8 @@ public:
   /// Whether an optional key is there.
   bool has(const char *key) const;
   YamlSection section(const char *key); ///< an error if it is in no layer
-  /// A list of mappings, of the first layer that has it; at least one.
-  std::vector<YamlSection> sections(const char *key);
+  /// A list of mappings, of the first layer that has it; at least one. `otherwise`: what to write where there is none.
+  std::vector<YamlSection> sections(const char *key, const char *otherwise);
   /// For a key that another one replaces: allows it in files below the one that has `other`; beside it, it is an error.
   void replaced(const char *key, const char *other);
   std::string text(const char *key);
@@ -83,7 +85,8 @@ private:
   void noteProvenance(const char *key, const PlacedNode &placed, const YAML::Node &own);
   /// At the place in the caller's file where the key could stand, with the files below in which it could too.
   [[noreturn]] void missing(const char *key, const std::string &message) const;
-  template <typename T> T parsed(const char *key, Result<T> (*parse)(const std::string &));
+  template <typename T>
+  T within(const char *key, const char *what, const ranges::Range<T> &range, Result<T> (*parse)(const std::string &));
 
   std::string name;
   std::vector<PlacedNode> layers;

@@ -10,6 +10,7 @@ set(BRAID_TOPOLOGY_SOURCES
   topology/FlowHash.cpp
   topology/Graph.cpp
   topology/Hosts.cpp
+  topology/LinksUp.cpp
   topology/Machine.cpp
   topology/NcclXml.cpp
   topology/Placement.cpp
@@ -17,4 +18,5 @@ set(BRAID_TOPOLOGY_SOURCES
   topology/StaleBandwidth.cpp
   topology/Topology.cpp
   topology/Units.cpp
+  topology/YamlFiles.cpp
   topology/YamlSection.cpp)

@@ -16,6 +16,7 @@ namespace mlir::braid {
 
 namespace {
 
+// setting: what a cut has to bring, and where it is tried
 constexpr double leastGain = 0.01;
 constexpr double largeShare = 0.03; ///< of the step that a collective takes to be worth cutting
 constexpr double mostStartUp = 0.5; ///< by what two halves may take longer than a whole

@@ -144,8 +144,8 @@ FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Opera
       return failure();
     cost::Seconds total;
     for (const cost::Task &inner : result.program.blocks[*index].tasks)
-      total += inner.duration +
-               cost::microseconds(double(inner.spec.bytes.value) * 1e-4); // about 10 GB/s: only compares sides
+      // assumption: about 10 GB/s; only compares sides
+      total += inner.duration + cost::microseconds(double(inner.spec.bytes.value) * 1e-4);
     sides.emplace_back(total, *index);
   }
   if (branch) {

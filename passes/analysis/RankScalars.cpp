@@ -6,7 +6,7 @@
 
 namespace mlir::braid {
 
-/// Longer chains of arithmetic are no rank's number.
+/// setting: longer chains of arithmetic are no rank's number.
 static constexpr int mostSteps = 64;
 
 /// The type of an integer tensor's elements, if it has `count` of them (0: any number).

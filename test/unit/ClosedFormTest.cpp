@@ -47,6 +47,40 @@ TEST_CASE("one rank of each kind takes as long as all ranks", "[closed]") {
   }
 }
 
+TEST_CASE("closed forms and played prices see the same links up, whatever the oversubscription", "[closed]") {
+  double before = 0;
+  for (double ratio : {1.0, 1.25, 1.5, 2.0, 2.7, 3.0, 3.3, 4.0, 6.0, 8.0, 9.0}) {
+    CAPTURE(ratio);
+    Cluster cluster = twoLevels(8, 4, 2);
+    cluster.oversubscription = ratio;
+    Result<Topology> topology = Topology::build(cluster);
+    REQUIRE(topology);
+    Placement placement = packed(cluster);
+    PlayedNetwork network(*topology, placement);
+    PlayOptions options;
+    options.reduction = cluster.device.reduction;
+    for (auto [name, kind] :
+         std::vector<std::pair<const char *, CollectiveKind>>{{"bruck", CollectiveKind::AllGather},
+                                                              {"ring", CollectiveKind::AllReduce},
+                                                              {"pairwise_exchange", CollectiveKind::AllToAll},
+                                                              {"halving_doubling", CollectiveKind::AllReduce},
+                                                              {"naive_exchange", CollectiveKind::AllToAll}}) {
+      CAPTURE(name);
+      auto form = ClosedForm::make(*alg::find(name), kind, 32, {}, *topology, 0);
+      REQUIRE(form);
+      PlayedCollective played(*alg::find(name), kind, *groupsOf(32), {}, *topology, placement);
+      Seconds time = *played.play({1 << 26}, network, options);
+      CHECK(form->time({1 << 26}, network.links, options.reduction)->value == Approx(time.value));
+    }
+    // What everyone sends to everyone takes longer with the ratio, without steps back.
+    PlayedCollective all(*alg::find("pairwise_exchange"), CollectiveKind::AllToAll, *groupsOf(32), {}, *topology,
+                         placement);
+    double time = all.play({1 << 26}, network, options)->value;
+    CHECK(time >= before * (1 - 1e-9));
+    before = time;
+  }
+}
+
 TEST_CASE("fewer ranks play than there are", "[closed]") {
   Cluster cluster = twoLevels(64, 8, 4);
   Result<Topology> topology = Topology::build(cluster);

@@ -83,7 +83,7 @@ Case randomCase(Random &random) {
   c.topology = random.of<std::string>({"single_switch", "rail_optimized", "fat_tree", "three_tier"});
   c.hostsPerLeaf = c.topology == "single_switch" ? hosts : random.whole(1, hosts);
   c.leavesPerPod = random.whole(1, 3);
-  c.oversubscription = random.whole(1, 3);
+  c.oversubscription = random.whole(0, 1) ? random.whole(1, 3) : random.between(1, 4);
   c.coreOversubscription = random.whole(1, 2);
   c.spineLatency = microseconds(random.between(0.1, 2));
   c.coreLatency = microseconds(random.between(0.1, 2));

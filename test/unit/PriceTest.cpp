@@ -265,6 +265,14 @@ TEST_CASE("collisions slow transfers, not latency; trees spread over more paths 
   cluster.oversubscription = 8;
   Pricer crowded(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch);
   CHECK(candidateOf(crowded, large, "ring", "Simple").wire.value == Approx(2 * ring.wire.value));
+  // By the ratio, whatever it is: without steps.
+  for (double ratio : {1.0, 3.5, 4.5, 5.0, 6.3, 7.9}) {
+    CAPTURE(ratio);
+    cluster.oversubscription = ratio;
+    Pricer some(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch);
+    CHECK(candidateOf(some, large, "ring", "Simple").wire.value == Approx(std::max(1.0, ratio / 4) * ring.wire.value));
+  }
+  cluster.oversubscription = 8;
   // Its draws are of what comes on top: flows in many parts are dealt nearly evenly.
   cluster.inter.profile.collisionUplinks = 4;
   cluster.inter.profile.collisionFlowsPerNic = 128;

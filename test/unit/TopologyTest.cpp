@@ -238,6 +238,79 @@ TEST_CASE("a shift over leaves shares no link in a full fat tree, and shares the
   }
 }
 
+namespace {
+/// What leaves a leaf upwards, over what comes to it from NICs.
+double ratioOf(const Topology &t, Topology::Level level, Topology::Level below) {
+  double up = 0, down = 0;
+  for (size_t i = 0; i < t.links().size(); i += 2) { // both directions are alike
+    up += t.links()[i].level == level ? t.links()[i].bandwidth.value : 0;
+    down += t.links()[i].level == below ? t.links()[i].bandwidth.value : 0;
+  }
+  return down / up;
+}
+
+/// When the last of all flows to the next leaf is over, in the time that one takes alone.
+double shiftTime(const Topology &t, int perLeaf, int ranks) {
+  std::vector<Flow> flows;
+  for (int device = 0; device < ranks; ++device)
+    flows.push_back({device, (device + perLeaf) % ranks, Bytes{1000000}});
+  return loads(t, flows).front().time.value / (1e6 / 50e9);
+}
+} // namespace
+
+TEST_CASE("the stated oversubscription is kept exactly, and what a whole leaf sends takes longer by it") {
+  for (int nics : {4, 6, 8, 12, 7})
+    for (double ratio = 1; ratio <= 16; ratio += 0.125) {
+      INFO(nics << " NICs on a leaf, " << ratio << ":1");
+      Topology t = build(cluster("fat_tree", 4 * nics, 1, 1, nics, ratio));
+      CHECK(ratioOf(t, Topology::Level::Spine, Topology::Level::Nic) == Approx(ratio));
+      CHECK(shiftTime(t, nics, 4 * nics) == Approx(ratio));
+    }
+}
+
+TEST_CASE("links up are whole links, and one message alone is not slowed by what others would need") {
+  auto spines = [](double ratio) { return build(cluster("fat_tree", 8, 1, 1, 4, ratio)).pathSet(0, 4).size(); };
+  CHECK(spines(1) == 4);
+  CHECK(spines(1.5) == 2);
+  CHECK(spines(2) == 2);
+  CHECK(spines(3) == 1);
+  CHECK(spines(4) == 1);
+  CHECK(spines(8) == 1);
+  for (double ratio : {1.0, 1.25, 2.0, 3.0, 4.0}) { // one flow alone is not slowed
+    Topology t = build(cluster("fat_tree", 8, 1, 1, 4, ratio));
+    CHECK(loads(t, {{0, 4, Bytes{1000000}}}).front().time.value == Approx(1e6 / 50e9));
+  }
+  // One to one: as many of the same as before.
+  Topology even = build(cluster("fat_tree", 8, 1, 1, 4));
+  for (const Topology::Link &link : even.links())
+    if (link.level == Topology::Level::Spine)
+      CHECK(link.bandwidth.value == 50e9);
+}
+
+TEST_CASE("oversubscribed cores, planes and hosts that differ keep their ratios, too") {
+  Cluster tiers = cluster("three_tier", 36, 2, 2, 2, 1.5);
+  tiers.leavesPerPod = 6;
+  for (double ratio : {1.0, 1.25, 2.0, 2.5, 3.0, 7.0})
+    for (int planes : {1, 2}) {
+      tiers.coreOversubscription = ratio;
+      tiers.planes = planes;
+      Topology t = build(tiers);
+      CHECK(ratioOf(t, Topology::Level::Spine, Topology::Level::Nic) == Approx(1.5));
+      CHECK(ratioOf(t, Topology::Level::Core, Topology::Level::Spine) == Approx(ratio));
+    }
+  // The leaf with most NICs has the stated ratio; the others have the same links up.
+  Cluster uneven = cluster("fat_tree", 6, 4, 4, 2, 3);
+  uneven.groups = {{3, 4, 4, {}}, {3, 2, 2, {}}};
+  Topology t = build(uneven);
+  double up = 0;
+  for (const Topology::Link &link : t.links())
+    up += t.vertices()[link.from].kind == Topology::VertexKind::Leaf &&
+                  t.vertices()[link.to].kind == Topology::VertexKind::Spine
+              ? link.bandwidth.value
+              : 0;
+  CHECK(up == Approx(3 * 8 * 50e9 / 3)); // 3 leaves, the first with 8 NICs
+}
+
 TEST_CASE("links are pairs, and each class has its own") {
   Cluster c = cluster("rail_optimized", 4, 2, 2, 2);
   Topology t = build(c);

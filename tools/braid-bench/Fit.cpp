@@ -1,6 +1,6 @@
 //===- Fit.cpp - braid-bench fit: a measured table becomes a calibrated cluster file ----------------------------------===//
 #include "braid/cost_models/Fit.h"
-#include "../command/Command.h"
+#include "../command/ClusterInputs.h"
 #include "Arguments.h"
 #include "Subcommands.h"
 #include "braid/runtime/trace/AtomicFile.h"
@@ -97,8 +97,9 @@ int runFit(int argc, char **argv) {
     return fail("table: expected one file, got " + std::to_string(arguments.words.size()));
   if (asked.cluster.empty())
     return fail("--cluster: expected the cluster file of the machine, got none");
-  if (std::string error = command::checkOutputs({{"-o", asked.output}, {"--json", json}},
-                                                {{"the table", arguments.words[0]}, {"--cluster", asked.cluster}});
+  if (std::string error = command::checkOutputs(
+          {{"-o", asked.output}, {"--json", json}},
+          command::clusterInputs("--cluster", asked.cluster, {{"the table", arguments.words[0]}}));
       !error.empty())
     return fail(error);
 

@@ -1,7 +1,7 @@
 //===- Probe.cpp - braid-bench probe: a job's latency and bandwidth from a few measurements ---------------------------===//
 #include "braid/cost_models/Probe.h"
 #include "../braid-run/Ranks.h"
-#include "../command/Command.h"
+#include "../command/ClusterInputs.h"
 #include "Arguments.h"
 #include "ProbeRank.h"
 #include "Subcommands.h"
@@ -193,9 +193,9 @@ int runProbe(int argc, char **argv) {
     return fail("--model: expected braid with --measure, which runs Braid's collectives, got '" + asked.model + "'");
   if (asked.model.empty())
     asked.model = measure ? "braid" : "nccl";
-  if (std::string error =
-          command::checkOutputs({{"-o", asked.table.output}, {"--csv", measuring.csv}},
-                                {{"the table", measure ? "" : arguments.words[0]}, {"--cluster", asked.table.cluster}});
+  if (std::string error = command::checkOutputs(
+          {{"-o", asked.table.output}, {"--csv", measuring.csv}},
+          command::clusterInputs("--cluster", asked.table.cluster, {{"the table", measure ? "" : arguments.words[0]}}));
       !error.empty())
     return fail(error);
   cost::Result<cost::Cluster> cluster = cost::readCluster(asked.table.cluster);

@@ -5,7 +5,7 @@
 // are.
 //
 //===------------------------------------------------------------------------------------------------------------===//
-#include "../command/Command.h"
+#include "../command/ClusterInputs.h"
 #include "WholeFile.h"
 #include "braid/dialect/BraidDialect.h"
 #include "braid/passes/PlaceholderDialects.h"
@@ -26,6 +26,18 @@ static bool isEmptyFile(llvm::StringRef name) {
   return file && (*file)->getBuffer().trim().empty();
 }
 
+/// Files of the clusters that options of passes name: "--braid-plan=cluster=FILE ...", "braid-plan{cluster=FILE}".
+static braid::command::Files clusterInputs(llvm::ArrayRef<char *> arguments) {
+  braid::command::Files inputs;
+  for (llvm::StringRef argument : arguments)
+    for (size_t at = 0; (at = argument.find("cluster=", at)) != llvm::StringRef::npos;) {
+      llvm::StringRef path = argument.substr(at += llvm::StringRef("cluster=").size());
+      path = path.take_until([](char c) { return c == ' ' || c == '}' || c == ','; });
+      inputs = braid::command::clusterInputs("cluster", path.trim("\"'").str(), std::move(inputs));
+    }
+  return inputs;
+}
+
 int main(int argc, char **argv) {
   braid::command::Tool tool("braid-opt");
   llvm::InitLLVM init(argc, argv);
@@ -43,6 +55,11 @@ int main(int argc, char **argv) {
     llvm::errs() << input << ": error: expected a program, got an empty file\n";
     return EXIT_FAILURE;
   }
+  if (braid::command::Files inputs = clusterInputs({argv, size_t(argc)}); !inputs.empty())
+    if (std::string error = braid::command::checkOutputs({{"-o", output}}, inputs); !error.empty()) {
+      llvm::errs() << "error: " << error << "\n";
+      return EXIT_FAILURE;
+    }
   mlir::braid::WholeFile file(output);
   bool succeeded = mlir::succeeded(mlir::MlirOptMain(argc, argv, input, file.name(), registry));
   return tool.finish(file.finish(succeeded) ? EXIT_SUCCESS : EXIT_FAILURE);

@@ -5,7 +5,7 @@
 // Without -n under a launcher (braid-launch, torchrun, mpirun, srun) this process is one rank of the launcher's job.
 //
 //===------------------------------------------------------------------------------------------------------------===//
-#include "../command/Command.h"
+#include "../command/ClusterInputs.h"
 #include "Compile.h"
 #include "Data.h"
 #include "Measure.h"
@@ -202,10 +202,13 @@ std::string checkOptions() {
   if (fibers && transport != "emulated+in-process" && transport != "emulated+sizes")
     return "--fibers: expected --transport emulated+in-process or emulated+sizes, got " +
            (transport.empty() ? "none" : transport.getValue());
+  const ::braid::command::Files inputs =
+      ::braid::command::clusterInputs("--cluster", cluster, {{"the program", input}, {"--profile", profile}});
   for (const std::string &text : output) {
     std::string path = llvm::StringRef(text).split('=').second.str();
     for (int rank = 0; rank < std::max(1, count.getValue()); ++rank)
-      if (std::string why = ::braid::command::checkOutputs({{"--out", expandPath(path, rank, std::max(1, +count))}});
+      if (std::string why =
+              ::braid::command::checkOutputs({{"--out", expandPath(path, rank, std::max(1, +count))}}, inputs);
           !why.empty())
         return why;
   }
@@ -213,7 +216,8 @@ std::string checkOptions() {
                                          {"--emit-shared", emitShared},
                                          {"--step-times", stepTimes},
                                          {"--timeline", timeline},
-                                         {"--record-profile", recordProfile}});
+                                         {"--record-profile", recordProfile}},
+                                        inputs);
 }
 
 /// A crash of the program that runs is its own: LLVM's handlers would ask for a bug report about the compiler.

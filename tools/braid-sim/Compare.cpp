@@ -3,7 +3,6 @@
 // One table: what people run today and the plan, each scheduled, priced and sampled by the same model; then the plan's
 // collectives with their prices and runners-up. Everything printed is computed from the input.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "../command/Command.h"
 #include "Against.h"
 #include "LoadModule.h"
 #include "PlanPrints.h"
@@ -250,10 +249,8 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
     llvm::errs() << "error: --format: expected text or json, got '" << format << "'\n";
     return 1;
   }
-  if (std::string error = ::braid::command::checkOutputs({{"--timeline", timeline}}); !error.empty()) {
-    llvm::errs() << "error: " << error << "\n";
-    return 1;
-  }
+  options.outputs = {{"--timeline", timeline}};
+  options.inputs = ::braid::command::clusterInputs("--against", against);
   FailureOr<cost::SystemOptions> systemsAsked = systemOptions.read();
   if (failed(systemsAsked))
     return 1;

@@ -1,6 +1,6 @@
 //===- EmitProfile.cpp - braid-sim emit-profile: a cluster as the emulated fabric reads it ----------------------===//
 #include "braid/cost_models/EmitProfile.h"
-#include "../command/Command.h"
+#include "../command/ClusterInputs.h"
 #include "Subcommands.h"
 #include "braid/runtime/trace/AtomicFile.h"
 #include "llvm/Support/CommandLine.h"
@@ -26,7 +26,8 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
     llvm::errs() << "error: " << text << "\n";
     return 1;
   };
-  if (std::string error = ::braid::command::checkOutputs({{"-o", output}}, {{"--cluster", clusterPath}});
+  if (std::string error =
+          ::braid::command::checkOutputs({{"-o", output}}, ::braid::command::clusterInputs("--cluster", clusterPath));
       !error.empty())
     return fail(error);
   cost::Result<cost::Cluster> cluster = cost::readCluster(clusterPath);

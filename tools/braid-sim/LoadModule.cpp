@@ -120,9 +120,25 @@ FailureOr<ParsedModule> mlir::braid::sim::parseProgram(const std::string &path) 
   return parsed;
 }
 
+/// Says what is wrong with the files that the options name as outputs. `option`: that names the cluster file.
+static LogicalResult checkOutputs(const PlanOptionsOnCommandLine &options, const char *option,
+                                  const std::string &cluster) {
+  ::braid::command::Files inputs = options.inputs;
+  inputs.push_back({"the program", options.input});
+  inputs.push_back({"--compute-profile", options.computeProfile});
+  std::string error = ::braid::command::checkOutputs(
+      options.outputs, ::braid::command::clusterInputs(option, cluster, std::move(inputs)));
+  if (error.empty())
+    return success();
+  llvm::errs() << "error: " << error << "\n";
+  return failure();
+}
+
 FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options,
                                                        std::vector<Remark> *remarks) {
   PlannedModule planned;
+  if (failed(checkOutputs(options, "--cluster", options.cluster)))
+    return failure();
   planned.context = makeContext();
   MLIRContext &context = *planned.context;
 
@@ -135,6 +151,9 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   SourceMgrDiagnosticHandler handler(sources, &context);
   planned.module = parse(options.input, sources, context);
   if (!planned.module)
+    return failure();
+  auto named = (*planned.module)->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName());
+  if (named && options.cluster.empty() && failed(checkOutputs(options, "braid.cluster", named.str())))
     return failure();
   registerBraidPasses();
   PassManager manager(&context);

@@ -2,6 +2,7 @@
 #ifndef BRAID_SIM_LOADMODULE_H
 #define BRAID_SIM_LOADMODULE_H
 
+#include "../command/ClusterInputs.h"
 #include "braid/passes/PlanModule.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -20,6 +21,9 @@ struct PlanOptionsOnCommandLine {
   llvm::cl::opt<double> quantile;
   llvm::cl::opt<bool> split;
   llvm::cl::opt<uint64_t> seed;
+  ::braid::command::Files
+      outputs; ///< that the subcommand will write: loadAndPlan refuses those that can't be written ...
+  ::braid::command::Files inputs; ///< ... and those that it or the subcommand, which reads these, too, has read
 };
 
 /// A module from a file, as it stands there.
@@ -44,7 +48,7 @@ struct Remark {
   std::string name, location, text;
 };
 
-/// Parses, imports and plans; nothing is written. Failure has been reported. `remarks`: what import and planning had to say,
+/// Looks at the outputs, parses, imports and plans; nothing is written. Failure has been reported. `remarks`: what import and planning had to say,
 /// in their order.
 FailureOr<PlannedModule> loadAndPlan(const PlanOptionsOnCommandLine &options, std::vector<Remark> *remarks = nullptr);
 /// The same module planned for another cluster.

@@ -1,5 +1,4 @@
 //===- Play.cpp - braid-sim play: one policy's schedule, played without noise -----------------------------------===//
-#include "../command/Command.h"
 #include "LoadModule.h"
 #include "PlanPrints.h"
 #include "Subcommands.h"
@@ -63,10 +62,7 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
     llvm::errs() << "error: --format: expected text or json, got '" << format << "'\n";
     return 1;
   }
-  if (std::string error = ::braid::command::checkOutputs({{"--timeline", timeline}}); !error.empty()) {
-    llvm::errs() << "error: " << error << "\n";
-    return 1;
-  }
+  options.outputs = {{"--timeline", timeline}};
   FailureOr<cost::SystemOptions> systemsAsked = systemOptions.read();
   if (failed(systemsAsked))
     return 1;

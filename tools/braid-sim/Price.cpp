@@ -6,7 +6,7 @@
 //
 // Prices the powers of two of the range, for each value of a knob if one is swept: any key of cluster files.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "../command/Command.h"
+#include "../command/ClusterInputs.h"
 #include "Png.h"
 #include "PriceReport.h"
 #include "Subcommands.h"
@@ -281,7 +281,9 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   cost::Result<Sweep> sweep = parseSweep(sweepText);
   if (!sweep)
     return fail("--sweep: " + sweep.error().text());
-  if (std::string error = ::braid::command::checkOutputs({{"--plot", plot}}); !error.empty())
+  if (std::string error =
+          ::braid::command::checkOutputs({{"--plot", plot}}, ::braid::command::clusterInputs("--cluster", clusterFile));
+      !error.empty())
     return fail(error);
 
   PriceReports reports{sweep->knob, {}};

@@ -1,6 +1,5 @@
 //===- Report.cpp - braid-sim report: the plan, its timelines and its reasons on one page -----------------------===//
 #include "Report.h"
-#include "../command/Command.h"
 #include "Subcommands.h"
 #include "braid/runtime/trace/AtomicFile.h"
 #include "report/Page.h"
@@ -55,8 +54,7 @@ int mlir::braid::sim::runReport(int argc, char **argv) {
   };
   if (format != "html" && format != "table" && format != "json")
     return fail("--format: expected html, table or json, got '" + format + "'");
-  if (std::string error = ::braid::command::checkOutputs({{"-o", output}}); !error.empty())
-    return fail(error);
+  options.outputs = {{"-o", output}};
   FailureOr<::braid::cost::SystemOptions> systemsAsked = systemOptions.read();
   if (failed(systemsAsked))
     return 1;

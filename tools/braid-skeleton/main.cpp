@@ -75,10 +75,7 @@ static int run(int argc, char **argv) {
                  << output << "'\n";
     return 1;
   }
-  if (std::string error = ::braid::command::checkOutputs({{"-o", output}, {"--predict", predict}}); !error.empty()) {
-    llvm::errs() << "error: " << error << "\n";
-    return 1;
-  }
+  options.outputs = {{"-o", output}, {"--predict", predict}};
   options.split = false; // a skeleton stands for the program as it is written
   FailureOr<PlannedModule> planned = loadAndPlan(options);
   if (failed(planned))

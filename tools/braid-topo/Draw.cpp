@@ -1,6 +1,6 @@
 //===- Draw.cpp - braid-topo validate and draw ------------------------------------------------------------------===//
 #include "../braid-sim/Png.h"
-#include "../command/Command.h"
+#include "../command/ClusterInputs.h"
 #include "Subcommands.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
@@ -27,7 +27,8 @@ int braid::topo::runDraw(int argc, char **argv) {
     return fail("--format: expected svg, png or dot, got \"" + format + "\"");
   if (hosts < 2)
     return fail("--hosts: expected at least 2, got " + std::to_string(hosts));
-  if (std::string error = command::checkOutputs({{"-o", output}}, {{"the cluster file", input}}); !error.empty())
+  if (std::string error = command::checkOutputs({{"-o", output}}, command::clusterInputs("the cluster file", input));
+      !error.empty())
     return fail(error);
   cost::Result<cost::Topology> topology = load(input);
   if (!topology)

@@ -65,23 +65,22 @@ static bool sameFile(const std::string &one, const std::string &other) {
   return !unknown && !unknownOther && path == otherPath;
 }
 
-std::string checkOutputs(Files outputs, Files inputs) {
+std::string checkOutputs(const Files &outputs, const Files &inputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     const auto &[option, path] = *output;
     if (!isFile(path))
       continue;
     for (const auto &[what, input] : inputs)
       if (isFile(input) && sameFile(path, input))
-        return std::string(option) + ": expected another file than " + what + ", which would be lost, got '" + path +
-               "'";
+        return option + ": expected another file than " + what + ", which would be lost, got '" + path + "'";
     std::error_code unknown; // who can't be looked at can't be written either, which is said below
     bool isDevice = std::filesystem::exists(path, unknown) &&
                     !std::filesystem::is_regular_file(path, unknown); // /dev/null takes any number
     for (auto other = outputs.begin(); other != output; ++other)
       if (isFile(other->second) && !isDevice && sameFile(path, other->second))
-        return std::string(option) + ": expected another file than " + other->first + ", got '" + path + "'";
+        return option + ": expected another file than " + other->first + ", got '" + path + "'";
     if (std::string why = trace::checkWritable(path); !why.empty())
-      return std::string(option) + ": " + why;
+      return option + ": " + why;
   }
   return {};
 }

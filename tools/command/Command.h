@@ -11,7 +11,6 @@
 #ifndef BRAID_TOOLS_COMMAND_COMMAND_H
 #define BRAID_TOOLS_COMMAND_COMMAND_H
 
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +42,9 @@ private:
 std::string versionOf(const std::string &tool);
 
 /// Options, or what else a user calls a file, and the paths that they name, "" and "-" among them.
-using Files = std::initializer_list<std::pair<const char *, std::string>>;
+using Files = std::vector<std::pair<std::string, std::string>>;
 /// An error that names the first output that can't be written, or that is one of the inputs or another output, or "".
-std::string checkOutputs(Files outputs, Files inputs = {});
+std::string checkOutputs(const Files &outputs, const Files &inputs = {});
 
 // The streams that a tool prints with, PlainStreams.cpp or LlvmStreams.cpp:
 

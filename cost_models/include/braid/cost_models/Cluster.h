@@ -141,6 +141,10 @@ using ClusterOverride = std::pair<std::string, std::string>;
 /// Reads and checks a cluster file; the overrides lie on top of it as a file that names it as its base would.
 Result<Cluster> readCluster(const std::string &path, const std::vector<ClusterOverride> &overrides = {});
 
+/// The files that readCluster(path) reads: the file itself, those that it is based on, tables of paths. Of a file that is
+/// wrong, those that could be found.
+std::vector<std::string> clusterFiles(const std::string &path);
+
 /// Rank -> device number, counted host by host.
 struct Placement {
   std::vector<int> deviceOf;

@@ -12,9 +12,9 @@
 //   fat_tree         all NICs of hosts_per_leaf hosts on one leaf; spines above
 //   three_tier       a fat tree in each pod of leaves_per_pod leaves; spine i of every pod is joined by core group i
 //
-// A leaf with D links down has D / oversubscription links up, one to each spine of its pod; a spine with D links down
-// has D / core_oversubscription up, one to each core of its group. With `planes` there are that many such fabrics side
-// by side, and a NIC has a port on each (two planes: dual ToR, dual plane).
+// A leaf's links up, one to each spine of its pod, carry what its links down do over `oversubscription`, exactly; a spine's,
+// one to each core of its group, over `core_oversubscription` (topology/LinksUp.h says how many links these are). With
+// `planes` there are that many such fabrics side by side, and a NIC has a port on each (two planes: dual ToR, dual plane).
 //
 // Routing deals flows over equal links up (their *path set*, as ECMP sees it):
 //   static       by destination, D-mod-k: shifts do not contend (InfiniBand subnets)
