@@ -65,7 +65,7 @@ std::optional<Error> wrongOrder(const MeasuredTable &table) {
                        " and " + shown(b) + "; did columns change places?",
                    at(table, row)};
     };
-    // Columns are rounded, each in its own way.
+    // setting: columns are rounded, each in its own way.
     auto above = [](Seconds a, Seconds b) { return a > b * 1.002; };
     const std::pair<const double, Seconds> *last = nullptr;
     for (const auto &point : row.quantiles) {

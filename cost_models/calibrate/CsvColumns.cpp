@@ -3,6 +3,8 @@
 // Names are those of Measured.h and common others. A table often has several times. The median is taken where there is one:
 // means carry spikes, minima no contention. Where two columns may both be the time ("time_us" beside "avg_us", or two of one
 // name, as out of place and in place after a conversion), nothing says which was meant, so the table is refused.
+//
+// settings: all numbers here are units, or how much of a text is told.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/CsvColumns.h"
 #include "calibrate/TableText.h"

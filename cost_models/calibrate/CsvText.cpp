@@ -1,4 +1,7 @@
 //===- CsvText.cpp - CSV tables ---------------------------------------------------------------------------------===//
+//
+// settings: all numbers here are units, or how many ranks are believed.
+//===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/CsvColumns.h"
 #include "calibrate/TableText.h"
 #include <algorithm>

@@ -155,6 +155,7 @@ private:
     if (words.size() < columns.size())
       return "row of OSU, expected " + std::to_string(columns.size()) + " fields, got " + std::to_string(words.size()) +
              " (was it cut off?)";
+    // setting: the two percentiles that a row keeps by name
     row.p90 = row.quantiles.count(0.9) ? row.quantiles[0.9] : Seconds{};
     row.p99 = row.quantiles.count(0.99) ? row.quantiles[0.99] : Seconds{};
     row.line = number;

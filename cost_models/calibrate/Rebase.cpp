@@ -92,7 +92,7 @@ std::string sourceOf(const ProbeResult &result, const MeasuredTable &table) {
 }
 
 std::optional<Error> outOfReach(ProbeResult &result, const MeasuredTable &table, const Cluster &cluster) {
-  // Jobs and settings of one machine lie 3 times apart; what a file assumes may be further off.
+  // setting: jobs and settings of one machine lie 3 times apart; what a file assumes may be further off.
   constexpr double farthest = 1000, left = 10, told = 1.3;
   auto refused = [&](const ProbedRow &row, const std::string &expected, Seconds price) {
     return Error{text("probe: expected %s, got %s for %s, which took %s; is it this machine's file?", expected.c_str(),
