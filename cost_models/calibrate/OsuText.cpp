@@ -157,6 +157,7 @@ private:
              " (was it cut off?)";
     // setting: the two percentiles that a row keeps by name
     row.p90 = row.quantiles.count(0.9) ? row.quantiles[0.9] : Seconds{};
+    // setting: as above
     row.p99 = row.quantiles.count(0.99) ? row.quantiles[0.99] : Seconds{};
     row.line = number;
     for (const std::string &word : words)
