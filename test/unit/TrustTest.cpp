@@ -259,6 +259,15 @@ TEST_CASE("a probe trusts no table that a fit distrusts, but for its few sizes",
   CHECK(said("4,8,1024,20.1\n4,8,16777216,1700\n").find("t:2: nodes") == 0);
   CHECK(said("2,8,1024,20.1\n2,8,16777216,17\n").find("2.2 times the links") != std::string::npos);
   CHECK(said("2,8,1024,20.1\n2,8,1024,20.1\n2,8,16777216,1700\n").find("t:3: twice") == 0);
+  // Rows that no one latency and bandwidth meets are told.
+  Result<MeasuredTable> bent =
+      parseMeasured(plain + "\n2,8,1024,20\n2,8,4096,200\n2,8,65536,205\n2,8,16777216,1700\n", "t");
+  REQUIRE(bent);
+  Result<ProbeResult> met = probeFit(*bent, machine(), CalibratedModel::Nccl);
+  REQUIRE(met);
+  REQUIRE(!met->notes.empty());
+  CHECK(met->notes.back().find("rows are met within 1.3: no one latency and bandwidth fits all sizes here") !=
+        std::string::npos);
   // Where factors meet the rows only by making another machine of the profile.
   for (const char *times : {"2,8,1024,2010000\n2,8,16777216,170000000\n", "2,8,1024,0.01\n2,8,16777216,1\n"}) {
     Result<MeasuredTable> read = parseMeasured(plain + "\n" + times, "t");
