@@ -187,7 +187,8 @@ std::unique_ptr<ClosedForm> ringForm(const FormQuestion &q) {
   }
   Turn turn{{}, 1.0 / q.ranks};
   add(turn, q, order);
-  if (findShared(turn))
+  bool meet = findShared(turn);
+  if (meet && q.ranks <= mostRanksOfPlays)
     return nullptr;
   std::vector<Turn> turns;
   if (q.kind != CollectiveKind::AllGather) {
@@ -196,7 +197,7 @@ std::unique_ptr<ClosedForm> ringForm(const FormQuestion &q) {
   }
   if (q.kind != CollectiveKind::ReduceScatter)
     turns.push_back(turn);
-  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the ring");
+  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the ring", !meet);
 }
 
 std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &q) {
@@ -231,8 +232,8 @@ std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &q) {
       rail.push_back(members[member]);
     add(across, q, rail);
   }
-  bool insideMeet = findShared(inside), acrossMeet = findShared(across);
-  if (known && (insideMeet || acrossMeet))
+  bool insideMeet = findShared(inside), meet = findShared(across) || insideMeet;
+  if (known && meet && q.ranks <= mostRanksOfPlays)
     return nullptr;
   std::vector<Turn> turns;
   for (bool back : {false, true}) {
@@ -245,7 +246,7 @@ std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &q) {
   }
   for (size_t i = 0; i < turns.size() / 2; ++i)
     turns[i].reduces = true;
-  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the rings", known);
+  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the rings", known && !meet);
 }
 
 } // namespace braid::cost

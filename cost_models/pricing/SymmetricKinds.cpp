@@ -18,7 +18,7 @@ namespace {
 
 /// More messages than this are not played; of a group that prices only ever see in closed form, not more than so many where
 /// fewer ranks can stand for the others.
-constexpr int64_t mostMessages = 1 << 17, manyMessages = 1 << 14;
+constexpr int64_t mostMessages = 1 << 20, manyMessages = 1 << 14;
 
 /// A way to turn the ranks of a group into one another.
 struct Symmetry {
