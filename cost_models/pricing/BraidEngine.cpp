@@ -54,7 +54,11 @@ struct Prepared {
   FlowSpread spread;                            ///< over flows, where they draw bandwidths
   std::map<int, std::optional<PathPlan>> paths; ///< by connections
   std::shared_ptr<const PlayedNoise> noise;     ///< null: of too many messages to play
+  bool huge = false;                            ///< too large to play, and there is no form: nothing of the above
 };
+
+/// setting: programs of more steps than this are not played where there are others that are smaller or have a closed form.
+constexpr int64_t mostSteps = 1 << 21;
 
 /// setting: the checker proves that programs end; never the cheapest, should one not.
 constexpr Seconds never{1e9};
@@ -73,23 +77,9 @@ public:
       return {nothingToDo()};
     if (spec.counts)
       return raggedCandidates(spec, job);
-    for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
-      if (!algorithm.serves(spec.kind, size) || !isGranted(algorithm, spec))
-        continue;
-      bool tree = algorithm.name.find("tree") != std::string::npos;
-      bool pipelined = tree || spec.kind == CollectiveKind::Broadcast || algorithm.name == "pipelined_chain" ||
-                       algorithm.name == "in_network";
-      pipelined &= algorithm.needs != algorithms::Needs::Topology; // its pieces are planned
-      for (const Spelled &spelled : spellings(algorithm, spec, job.order))
-        for (int segments : segmentCounts) {
-          if (segments > 1 && !pipelined)
-            continue;
-          Candidate c = price(spelled, spec, segments, job);
-          c.exposedNodes = job.layout.allHosts;
-          addRouted(all, c, prepare(spelled, spec, segments, job), spec, job);
-          keepCheapest(all, std::move(c));
-        }
-    }
+    priceAll(all, spec, size, job, false);
+    if (all.empty()) // then any price is better than none
+      priceAll(all, spec, size, job, true);
     return all;
   }
 
@@ -101,6 +91,29 @@ public:
   }
 
 private:
+  /// `huge`: also by programs that are too large to play.
+  void priceAll(std::vector<Candidate> &all, const CollectiveSpec &spec, int size, const Job &job, bool huge) {
+    for (const algorithms::Algorithm &algorithm : algorithms::registry()) {
+      if (!algorithm.serves(spec.kind, size) || !isGranted(algorithm, spec))
+        continue;
+      bool tree = algorithm.name.find("tree") != std::string::npos;
+      bool pipelined = tree || spec.kind == CollectiveKind::Broadcast || algorithm.name == "pipelined_chain" ||
+                       algorithm.name == "in_network";
+      pipelined &= algorithm.needs != algorithms::Needs::Topology; // its pieces are planned
+      for (const Spelled &spelled : spellings(algorithm, spec, job.order))
+        for (int segments : segmentCounts) {
+          if (segments > 1 && !pipelined)
+            continue;
+          if (Prepared &p = prepare(spelled, spec, segments, job, huge); p.huge)
+            continue;
+          Candidate c = price(spelled, spec, segments, job);
+          c.exposedNodes = job.layout.allHosts;
+          addRouted(all, c, prepare(spelled, spec, segments, job), spec, job);
+          keepCheapest(all, std::move(c));
+        }
+    }
+  }
+
   /// Groups do not change while a pricer lives; programs repeat the same few.
   const Job &jobFor(const CollectiveSpec &spec) {
     bool permute = spec.kind == CollectiveKind::Permute;
@@ -192,12 +205,23 @@ private:
     all.push_back(std::move(c));
   }
 
-  Prepared &prepare(const Spelled &spelled, const CollectiveSpec &spec, int segments, const Job &job) {
+  /// Steps of the programs of all ranks, about.
+  int64_t stepsOf(const Spelled &spelled, CollectiveKind kind, int size, int segments) const {
+    algorithms::StepOptions options = spelled.options;
+    options.segments = segments;
+    int64_t sum = 0;
+    for (int rank : {0, size / 3, size - 1})
+      sum += int64_t(spelled.algorithm.program(kind, size, rank, options).steps.size());
+    return sum / 3 * int64_t(placement.deviceOf.size());
+  }
+
+  Prepared &prepare(const Spelled &spelled, const CollectiveSpec &spec, int segments, const Job &job,
+                    bool huge = false) {
     const algorithms::Algorithm &algorithm = spelled.algorithm;
     const GroupLayout &layout = job.layout;
     auto [found, isNew] = prepared.try_emplace({spelled.name, spec.kind, segments, &job});
     Prepared &p = found->second;
-    if (!isNew)
+    if (!isNew && (!p.huge || !huge))
       return p;
     p.reduction = job.members.reduction;
     algorithms::StepOptions options = spelled.options;
@@ -213,6 +237,16 @@ private:
                   : algorithm.name.find("tree") != std::string::npos ? layout.tree
                                                                      : layout.everybody;
     } else {
+      int64_t steps = int(placement.deviceOf.size()) <= mostRanksOfPlays || huge
+                          ? 0
+                          : stepsOf(spelled, spec.kind, groupSize(*spec.groups), segments);
+      p.huge = steps > mostSteps;
+      if (p.huge) {
+        withheld.insert( // setting: told in millions
+            text("%s, not offered: it has no closed form on these ranks, and %lld million steps are too many to play",
+                 algorithm.name.c_str(), (long long)(steps / 1000000)));
+        return p;
+      }
       p.collective =
           std::make_shared<PlayedCollective>(algorithm, spec.kind, *spec.groups, options, *topology, placement);
       p.ranks = p.collective->ranks();

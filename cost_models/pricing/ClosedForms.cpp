@@ -55,8 +55,17 @@ private:
 } // namespace
 
 std::unique_ptr<ClosedForm> ClosedForm::make(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
-                                             const algorithms::StepOptions &asked, const Topology &topology,
+                                             const algorithms::StepOptions &options, const Topology &topology,
                                              int first) {
+  if (std::unique_ptr<ClosedForm> form = formOf(algorithm, kind, ranks, options, topology, first))
+    return form;
+  return fairShareForm({algorithm, kind, ranks, options, topology, first});
+}
+
+std::unique_ptr<ClosedForm> formOf(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
+                                   const algorithms::StepOptions &asked, const Topology &topology, int first) {
+  if (topology.dealsMessages())
+    return nullptr; // forms have one way for each message
   algorithms::StepOptions options = asked;
   std::vector<int> hosts(ranks);
   for (int rank = 0; rank < ranks; ++rank)

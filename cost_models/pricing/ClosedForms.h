@@ -14,6 +14,8 @@ namespace braid::cost {
 
 /// setting: larger groups are priced by closed forms, where there are.
 constexpr int mostPlayedRanks = 128;
+/// setting: larger ones are never played in full, but priced by estimates where there are no other forms (FairShare.cpp).
+constexpr int mostRanksOfPlays = 1024;
 
 struct UniformMachine {
   Seconds alpha;            ///< of a message from rank to rank

@@ -18,6 +18,12 @@ std::unique_ptr<ClosedForm> chainForm(const FormQuestion &question);
 std::unique_ptr<ClosedForm> scatterAllGatherForm(const FormQuestion &question);
 /// An estimate, of exchanges on many ranks whose last leaf is cut.
 std::unique_ptr<ClosedForm> lengthenedForm(const FormQuestion &question);
+/// An estimate, of very many ranks on a machine that is not the same everywhere.
+std::unique_ptr<ClosedForm> fairShareForm(const FormQuestion &question);
+
+/// Any of them but the last, or kinds.
+std::unique_ptr<ClosedForm> formOf(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
+                                   const algorithms::StepOptions &options, const Topology &topology, int first);
 
 } // namespace braid::cost
 

@@ -12,8 +12,9 @@
 //   steps x the longest stay + the largest of start(u) + sum over u .. v of (way - the longest stay)
 //
 // over the stretches u .. v that have a rank of the longest stay in them. Exact where no link is shared by two neighbours'
-// messages. A step of several messages, as in rings of hosts, is as one whose bytes are reduced as they come.
+// messages, else an estimate. A step of several messages, as in rings of hosts, is as one whose bytes are reduced as they come.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "braid/runtime/algorithms/Levels.h"
 #include "pricing/Lines.h"
 #include <algorithm>
 #include <deque>
@@ -35,6 +36,7 @@ struct Turn {
   double part = 0;  ///< of the buffer: one message
   int messages = 1; ///< of a step
   bool reduces = false;
+  std::unordered_map<int, int> shared = {}; ///< links that several messages of a step take: how many
 };
 
 struct Edge {
@@ -120,13 +122,15 @@ public:
         edges.clear();
         times.clear();
         for (size_t i = 0; i < ring.members.size(); ++i) {
-          double latency = 0, hold = 0;
+          double latency = 0, hold = 0, busy = reduce;
           for (int link : ring.ways[i]) {
+            double own = bytes / links[link].bandwidth.value;
+            auto others = turn.shared.find(link);
             latency += links[link].latency.value;
-            hold = std::max(hold, bytes / links[link].bandwidth.value);
+            hold = std::max(hold, own);
+            busy = std::max(busy, others == turn.shared.end() ? own : own * others->second);
           }
-          double each = std::max(hold, reduce);
-          edges.push_back({latency + hold + (turn.messages - 1) * each + reduce, turn.messages * each});
+          edges.push_back({latency + hold + (turn.messages - 1) * busy + reduce, turn.messages * busy});
           int rank = ring.members[i];
           times.push_back(std::max(done[rank], free[ring.ways[i].crossesHosts][rank]));
         }
@@ -159,14 +163,15 @@ void add(Turn &turn, const FormQuestion &q, const std::vector<int> &members) {
     turn.rings.push_back(std::move(ring));
 }
 
-bool shared(const Turn &turn) {
-  std::unordered_map<int, int> uses;
+/// Which links are. Neighbours' messages that meet on one come to take turns, so that the step is as long as all of them.
+bool findShared(Turn &turn) {
   for (const Ring &ring : turn.rings)
     for (const Topology::Path &way : ring.ways)
       for (int link : way)
-        if (++uses[link] > 1)
-          return true;
-  return false;
+        ++turn.shared[link];
+  for (auto use = turn.shared.begin(); use != turn.shared.end();)
+    use = use->second > 1 ? std::next(use) : turn.shared.erase(use);
+  return !turn.shared.empty();
 }
 
 } // namespace
@@ -182,7 +187,8 @@ std::unique_ptr<ClosedForm> ringForm(const FormQuestion &q) {
   }
   Turn turn{{}, 1.0 / q.ranks};
   add(turn, q, order);
-  if (shared(turn))
+  bool meet = findShared(turn);
+  if (meet && q.ranks <= mostRanksOfPlays)
     return nullptr;
   std::vector<Turn> turns;
   if (q.kind != CollectiveKind::AllGather) {
@@ -191,7 +197,7 @@ std::unique_ptr<ClosedForm> ringForm(const FormQuestion &q) {
   }
   if (q.kind != CollectiveKind::ReduceScatter)
     turns.push_back(turn);
-  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the ring");
+  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the ring", !meet);
 }
 
 std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &q) {
@@ -211,10 +217,7 @@ std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &q) {
   if (!known && q.ranks <= mostPlayedRanks)
     return nullptr; // what one turn and the next have on a link at once counts in small rings, and a little in large ones
   if (!even) {
-    int L = 1;
-    for (int d = 2; d * d <= q.ranks; ++d)
-      if (q.ranks % d == 0)
-        L = d;
+    int L = algorithms::dealtPerHost(q.ranks);
     hosts.assign(q.ranks / L, {});
     for (int rank = 0; rank < q.ranks; ++rank)
       hosts[rank / L].push_back(rank);
@@ -229,7 +232,8 @@ std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &q) {
       rail.push_back(members[member]);
     add(across, q, rail);
   }
-  if (shared(inside) || shared(across))
+  bool insideMeet = findShared(inside), meet = findShared(across) || insideMeet;
+  if (known && meet && q.ranks <= mostRanksOfPlays)
     return nullptr;
   std::vector<Turn> turns;
   for (bool back : {false, true}) {
@@ -242,7 +246,7 @@ std::unique_ptr<ClosedForm> ringsForm(const FormQuestion &q) {
   }
   for (size_t i = 0; i < turns.size() / 2; ++i)
     turns[i].reduces = true;
-  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the rings", known);
+  return std::make_unique<Rings>(q.kind, q.ranks, std::move(turns), "walks around the rings", known && !meet);
 }
 
 } // namespace braid::cost

@@ -4,6 +4,7 @@
 // group away is taken for the rank as far on the other side. Of a leaf of many ranks only the first and the last host play: what
 // leaves a host for another one of its leaf is then sent when the first host sends, and who is at the edge of a leaf is at its edge.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "braid/runtime/algorithms/Levels.h"
 #include "pricing/ClosedForms.h"
 #include "pricing/KindMaker.h"
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 /// setting: more messages than this are not played; of a group that prices only ever see in closed form, not more than so many where
 /// fewer ranks can stand for the others.
-constexpr int64_t mostMessages = 1 << 17, manyMessages = 1 << 14;
+constexpr int64_t mostMessages = 1 << 20, manyMessages = 1 << 14;
 
 /// A way to turn the ranks of a group into one another.
 struct Symmetry {
@@ -204,10 +205,7 @@ bool symmetricKinds(KindMaker &maker) {
     if (same(grid, 0, n / 2 / L * L + 1) && same(grid, 0, n - 1) && play(grid, 1))
       return true;
   }
-  int divisor = 1; // of hosts that an algorithm makes up where it knows of none
-  for (int d = 2; d * d <= n; ++d)
-    if (n % d == 0)
-      divisor = d;
+  int divisor = algorithms::dealtPerHost(n);
   if (machine.period == 1 && divisor > 1) { // all ranks are equally far: any permutation is a symmetry of the machine
     Symmetry grid{Symmetry::Grid, n, divisor};
     if (same(grid, 0, n / 2 + 1) && same(grid, 0, n - 1) && play(grid, machine.perHost))

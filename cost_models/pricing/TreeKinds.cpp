@@ -3,6 +3,7 @@
 // Trees, masters and workers: kinds are by what a rank does. Whoever is above a player plays too: when it sends down depends on
 // the whole way to the root.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "braid/runtime/algorithms/Levels.h"
 #include "pricing/ClosedForms.h"
 #include "pricing/KindMaker.h"
 #include <algorithm>
@@ -120,12 +121,14 @@ private:
 
 //===- trees of hosts ---------------------------------------------------------------------------------------------===//
 
-/// Hierarchical broadcast and reduce: kinds are of hosts, whose members all play; the last host may have fewer.
+/// Hierarchical broadcast and reduce: kinds are of hosts, whose members all play; the last host may have fewer. In one host of the
+/// machine, whose ranks are all equally far, the hosts are those that the algorithm makes up (Hosts.cpp in runtime/algorithms).
 class HostTrees {
 public:
   explicit HostTrees(KindMaker &maker)
-      : maker(maker), L(std::min(maker.n, maker.cluster.devicesPerHost)), H((maker.n + L - 1) / L),
-        rootHost(maker.options.root / L) {}
+      : maker(maker), L(maker.options.hosts.empty() ? algorithms::dealtPerHost(maker.n)
+                                                    : std::min(maker.n, maker.cluster.devicesPerHost)),
+        H((maker.n + L - 1) / L), rootHost(maker.options.root / L) {}
 
   bool make() {
     maker.near = maker.n % L != 0; // rails of the smallest host: what the others' last ranks get comes from one of them
@@ -181,7 +184,7 @@ bool treeKinds(KindMaker &maker) {
   if (maker.contended())
     return false;
   if (name == "hierarchical" && (maker.kind == CollectiveKind::Broadcast || maker.kind == CollectiveKind::Reduce))
-    return maker.n > cluster.devicesPerHost && maker.first % cluster.devicesPerHost == 0 && HostTrees(maker).make();
+    return (maker.options.hosts.empty() || maker.first % cluster.devicesPerHost == 0) && HostTrees(maker).make();
   bool flat = cluster.devicesPerHost == 1 || maker.n <= cluster.devicesPerHost; // all ranks are equally far
   bool exchange = name == "naive_exchange" || name == "parameter_server";
   bool known = name == "binomial_tree" || name == "master_worker" || exchange;

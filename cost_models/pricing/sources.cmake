@@ -15,6 +15,7 @@ set(BRAID_PRICING_SOURCES
   pricing/KindPlayer.cpp
   pricing/KindReplayer.cpp
   pricing/Kinds.cpp
+  pricing/FairShare.cpp
   pricing/Lengthened.cpp
   pricing/NcclEngine.cpp
   pricing/NcclModel.cpp

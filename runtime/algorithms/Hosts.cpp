@@ -1,5 +1,6 @@
 //===- Hosts.cpp - the ranks of each host -----------------------------------------------------------------------===//
 #include "Hosts.h"
+#include "braid/runtime/algorithms/Levels.h"
 #include <algorithm>
 #include <unordered_map>
 
@@ -19,10 +20,7 @@ Hosts::Hosts(int ranks, const StepOptions &options, bool even) {
       known &= !even || host.size() == members[0].size();
   }
   if (!known) {
-    int perHost = 1;
-    for (int divisor = 2; divisor * divisor <= ranks; ++divisor)
-      if (ranks % divisor == 0)
-        perHost = divisor;
+    int perHost = dealtPerHost(ranks);
     members.assign(ranks / perHost, {});
     for (int rank = 0; rank < ranks; ++rank)
       members[rank / perHost].push_back(rank);

@@ -6,8 +6,8 @@
 
 namespace braid::algorithms {
 
-/// Ranks by host, both in the order of the ranks. From StepOptions::hosts, or, if they are not known, hosts of L consecutive
-/// ranks, L the largest divisor of n with L^2 <= n (a prime n: 1).
+/// Ranks by host, both in the order of the ranks. From StepOptions::hosts, or, if they are not known, hosts of
+/// dealtPerHost consecutive ranks.
 class Hosts {
 public:
   /// `even`: hosts of different sizes count as not known.

@@ -278,3 +278,53 @@ TEST_CASE("delays: one message, the larger of two, a chain", "[closed][noise]") 
   CHECK(one.later(exponential).quantile(0.5) == Approx(1.678).epsilon(0.02)); // median of the sum of two
   CHECK(slowestChain(exponential, 1, 2, 0.5) == Approx(1.678).epsilon(0.04)); // shifted lognormal
 }
+
+TEST_CASE("very many ranks on machines that are not the same everywhere are estimated", "[closed]") {
+  auto machine = [](auto change) {
+    Cluster c = twoLevels(144, 8, 4);
+    change(c);
+    return c;
+  };
+  const std::pair<const char *, Cluster> machines[] = {
+      {"fewer links up", machine([](Cluster &c) { c.oversubscription = 2; })},
+      {"shared NICs", machine([](Cluster &c) { c.nicsPerHost = 4; })},
+      {"planes", machine([](Cluster &c) { c.planes = 2; })},
+      {"three tiers", machine([](Cluster &c) {
+         c.topology = "three_tier";
+         c.leavesPerPod = 4;
+         c.coreLatency = microseconds(0.5);
+       })},
+      {"rails", machine([](Cluster &c) {
+         c.topology = "rail_optimized";
+         c.hostsPerLeaf = 16;
+         c.oversubscription = 2;
+       })}};
+  for (const auto &[fabric, cluster] : machines) {
+    Result<Topology> topology = Topology::build(cluster);
+    REQUIRE(topology);
+    int ranks = cluster.ranks();
+    REQUIRE(ranks > mostRanksOfPlays);
+    Placement placement = packed(cluster);
+    PlayedNetwork network(*topology, placement);
+    PlayOptions options;
+    options.reduction = cluster.device.reduction;
+    for (auto [name, kind] :
+         std::vector<std::pair<const char *, CollectiveKind>>{{"binary_blocks", CollectiveKind::AllReduce},
+                                                              {"halving_doubling", CollectiveKind::AllReduce},
+                                                              {"recursive_doubling", CollectiveKind::AllGather}}) {
+      const alg::Algorithm &algorithm = *alg::find(name);
+      auto form = ClosedForm::make(algorithm, kind, ranks, {}, *topology, 0);
+      CAPTURE(fabric, name);
+      REQUIRE(form);
+      CHECK_FALSE(form->exact());
+      PlayedCollective played(algorithm, kind, *groupsOf(ranks), {}, *topology, placement);
+      for (int64_t bytes : {8, 1 << 18}) {
+        double ratio = form->time({bytes}, network.links, options.reduction)->value /
+                       played.play({bytes}, network, options)->value;
+        CAPTURE(bytes, form->how());
+        CHECK(ratio > 0.7);
+        CHECK(ratio < 1.6);
+      }
+    }
+  }
+}

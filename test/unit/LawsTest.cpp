@@ -4,7 +4,7 @@
 // BRAID_LAWS_FIRST=I     the first of them (0 if not set)
 // BRAID_LAWS_FACTORS=1   of all noise only what operations and flows draw: factors on latencies and on transfers
 // BRAID_LAWS_BREAK=LAW   prices that break one law on purpose, which the test must notice: bound, bytes, ranks, quantiles,
-//                        mean, variance, labels
+//                        mean, variance, labels, sizes
 //===------------------------------------------------------------------------------------------------------------===//
 #include "PricedClusters.h"
 #include "cost_models/pricing/Played.h"
@@ -258,4 +258,34 @@ TEST_CASE("laws of prices on random clusters", "[laws]") {
     REQUIRE(best(other).value * (broken == "labels" ? 1.01 : 1) == Approx(before.value).epsilon(1e-9));
   }
   WARN(cases << " random clusters, sizes and ranks");
+}
+
+TEST_CASE("prices grow with the bytes from size to size", "[laws]") {
+  // The programs are played first come, first served. Where two messages come to a link at nearly the same time, more bytes may turn
+  // them around, and the one that others wait for goes first: such a program really takes less with more bytes.
+  constexpr double turnedAround = 0.02;
+  const char *asked = std::getenv("BRAID_LAWS_CASES");
+  const char *begin = std::getenv("BRAID_LAWS_FIRST");
+  int cases = asked ? std::atoi(asked) : 100, first = begin ? std::atoi(begin) : 0, turned = 0;
+  bool broken = breakLaw() == "sizes";
+  for (int number = first; number < first + cases; ++number) {
+    Random random{uint64_t(number)};
+    Case c = randomCase(random);
+    int ranks = random.whole(2, c.cluster.ranks()); // often odd, and the last host cut
+    c.placement.deviceOf.resize(ranks);
+    Pricer pricer = pricerOf(c);
+    double bytes = random.between(64, 1e8);
+    Seconds before{};
+    for (int size = 0; size < 24; ++size, bytes *= random.between(1.01, 1.5)) {
+      c.spec = specOf(c.spec.kind, std::max<int64_t>(1, int64_t(bytes) / (ranks * 64)) * ranks * 64, groupsOf(ranks));
+      Candidate cheapest = pricer.candidates(c.spec)[0];
+      INFO("case " << number << ": " << ranks << " ranks, " << cheapest.algorithm << ", " << describe(c));
+      double least = before.value * (1 - (c.engine == Engine::Braid ? turnedAround : 1e-9));
+      REQUIRE(cheapest.time.value * (broken && size == 20 ? 0.5 : 1) >= least);
+      turned += cheapest.time.value < before.value * (1 - 1e-9);
+      before = cheapest.time;
+    }
+  }
+  CHECK(turned <= 1 + cases / 100); // sizes, of 24 for each cluster
+  WARN(24 * cases << " sizes on " << cases << " random clusters, " << turned << " cheaper than the one before");
 }

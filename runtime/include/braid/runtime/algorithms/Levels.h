@@ -15,6 +15,15 @@ inline std::vector<int> levels(std::vector<int> hosts) {
   return {};
 }
 
+/// Ranks of each host where an algorithm with levels knows of none: the largest divisor L of n with L^2 <= n (a prime n: 1).
+inline int dealtPerHost(int ranks) {
+  int perHost = 1;
+  for (int divisor = 2; divisor * divisor <= ranks; ++divisor)
+    if (ranks % divisor == 0)
+      perHost = divisor;
+  return perHost;
+}
+
 } // namespace braid::algorithms
 
 #endif
