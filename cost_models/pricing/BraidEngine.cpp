@@ -242,9 +242,9 @@ private:
                           : stepsOf(spelled, spec.kind, groupSize(*spec.groups), segments);
       p.huge = steps > mostSteps;
       if (p.huge) {
-        withheld.insert( // setting: told in millions
-            text("%s, not offered: it has no closed form on these ranks, and %lld million steps are too many to play",
-                 algorithm.name.c_str(), (long long)(steps / 1000000)));
+        withheld.insert(
+            text("%s, not offered: it has no closed form on these ranks, and %.0f million steps are too many to play",
+                 algorithm.name.c_str(), double(steps) / 1e6));
         return p;
       }
       p.collective =
