@@ -47,12 +47,21 @@ cost::Result<ComputeProfile> readComputeProfile(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return cost::Error{"compute profile: cannot read, " + buffer.getError().message(), path};
+  if ((*buffer)->getBuffer().starts_with("\x1f\x8b"))
+    return cost::Error{
+        "compute profile: expected JSON, got a compressed file; make a profile of a profiler's trace with "
+        "braid-sim profile",
+        path};
   auto json = llvm::json::parse((*buffer)->getBuffer());
   if (!json)
     return cost::Error{"compute profile: expected JSON, " + llvm::toString(json.takeError()), path};
   ComputeProfile profile;
   profile.path = path;
   const llvm::json::Object *top = json->getAsObject();
+  if (json->getAsArray() || (top && top->get("traceEvents")))
+    return cost::Error{"compute profile: expected times by location, got a profiler's trace: make a profile of it with "
+                       "braid-sim profile",
+                       path};
   if (top && top->get("format"))
     return readRecorded(*top, std::move(profile));
   const llvm::json::Object *locations = top ? top->getObject("locations") : nullptr;

@@ -10,9 +10,11 @@ namespace mlir::braid {
 
 namespace cost = ::braid::cost;
 
-/// Two forms. Written by hand: the time of one execution of all kernels at a source position or of a name,
+/// Two forms. Written by hand, or by `braid-sim profile` of a profiler's trace: the time of one execution of all kernels at a
+/// source position, on a line, or of a name (LocatedTasks.h says which),
 ///
-///   {"locations": {"model.py:12:3": "40 us", "jit(step)/mlp/dot_general": "1.2 ms"}}
+///   {"locations": {"model.py:12:3": "40 us", "model.py:14": "10 us", "jit(step)/mlp/dot_general": "1.2 ms",
+///                  "jvp()/dot_general at model.py:15": "300 us"}}
 ///
 /// Recorded by `braid-run --record-profile`: the time of one execution of each operation of one program, by its key
 /// (UnplannedProgram.h); the median over ranks of their medians over steps, the quartiles of all, and how many there are.

@@ -74,6 +74,19 @@ void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost:
   plan.peak = cost::peakMemory(program, plan.schedule);
 }
 
+static void warnUnmatched(ModuleOp module, const ComputeProfile &profile, const ProgramModel &model) {
+  cost::Seconds all, lost;
+  for (auto &entry : profile.locations)
+    all += entry.second;
+  for (auto &[key, time] : model.unmatched)
+    lost += time;
+  auto &[key, time] = model.unmatched.front();
+  emitWarning(module.getLoc(), "compute profile: ")
+      << profile.path << ": " << model.unmatched.size() << " of " << profile.locations.size() << " locations, "
+      << cost::toString(lost) << " of " << cost::toString(all)
+      << ", are of no computation of this program, the longest: \"" << key << "\", " << cost::toString(time);
+}
+
 FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request, StringRef category) {
   FailureOr<cost::Cluster> cluster = readJobCluster(module, request.cluster);
   if (failed(cluster))
@@ -110,6 +123,8 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   FailureOr<ProgramModel> model = buildProgramModel(module, modelOptions);
   if (failed(model))
     return failure();
+  if (!model->unmatched.empty())
+    warnUnmatched(module, *profile, *model);
 
   ModelledPlan plan;
   plan.model = std::move(*model);

@@ -11,6 +11,7 @@
 
 #include "analysis/CollectiveKeys.h"
 #include "analysis/ComputeCost.h"
+#include "analysis/LocatedTasks.h"
 #include "analysis/LoopTrips.h"
 #include "analysis/Remarks.h"
 #include "analysis/SourceShape.h"
@@ -309,21 +310,11 @@ FailureOr<int> ModelBuilder::function(FunctionOpInterface function) {
   return index;
 }
 
-/// A location's time is shared equally by the tasks that carry it; a recorded profile knows each operation's own.
+/// A location's time is shared by the tasks that carry it, in proportion to their roofline; a recorded profile knows each
+/// operation's own.
 void ModelBuilder::applyProfile() {
   if (!options.profile)
     return;
-  llvm::StringMap<std::vector<cost::Task *>> users;
-  for (auto [plain, model] : llvm::zip(result.program.blocks, result.blocks))
-    for (auto [task, ops] : llvm::zip(plain.tasks, model.operations)) {
-      if (task.kind != cost::Task::Compute)
-        continue;
-      llvm::StringMap<char> seen;
-      for (Operation *op : ops)
-        for (const std::string &key : locationKeys(op->getLoc()))
-          if (options.profile->locations.contains(key) && seen.try_emplace(key).second)
-            users[key].push_back(&task);
-    }
   llvm::DenseMap<cost::Task *, double> measured;
   if (!options.profile->program.empty()) {
     UnplannedProgram program(module);
@@ -335,9 +326,31 @@ void ModelBuilder::applyProfile() {
                 found != options.profile->operations.end())
               measured[&task] += found->second.value;
   }
-  for (auto &entry : users)
-    for (cost::Task *task : entry.second)
-      measured[task] += options.profile->locations.lookup(entry.first()).value / double(entry.second.size());
+  if (!options.profile->locations.empty()) {
+    LocatedTasks located(facts);
+    std::vector<cost::Task *> tasks;
+    for (auto [plain, model] : llvm::zip(result.program.blocks, result.blocks))
+      for (auto [task, ops] : llvm::zip(plain.tasks, model.operations))
+        if (task.kind == cost::Task::Compute) {
+          for (Operation *op : ops)
+            located.add(int(tasks.size()), op);
+          tasks.push_back(&task);
+        }
+    for (auto &[key, time] : options.profile->locations) {
+      SmallVector<int> sharers = located.find(key);
+      if (sharers.empty())
+        result.unmatched.emplace_back(key.str(), time);
+      double roofline = 0;
+      for (int task : sharers)
+        roofline += tasks[task]->duration.value;
+      for (int task : sharers)
+        measured[tasks[task]] +=
+            time.value * (roofline > 0 ? tasks[task]->duration.value / roofline : 1 / double(sharers.size()));
+    }
+    llvm::sort(result.unmatched, [](auto &a, auto &b) {
+      return std::pair(-a.second.value, a.first) < std::pair(-b.second.value, b.first);
+    });
+  }
   for (auto [task, seconds] : measured)
     task->duration = {seconds};
 }

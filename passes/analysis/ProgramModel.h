@@ -28,6 +28,8 @@ struct ProgramModel {
   std::vector<BlockModel> blocks;         ///< parallel to program.blocks
   std::vector<std::string> openQuestions; ///< why the order of collectives is not certified; empty: it is
   int64_t collectives = 0;                ///< that may be scheduled
+  /// Locations of the compute profile that no computation carries, those that take longest first.
+  std::vector<std::pair<std::string, cost::Seconds>> unmatched;
   CollectiveOpInterface collective(int block, int task) const;
 };
 

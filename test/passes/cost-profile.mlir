@@ -1,4 +1,4 @@
-// Measured times by location replace the roofline; several kernels of one location share its time.
+// Measured times by location replace the roofline; several kernels of one location share its time as their rooflines are.
 //
 // RUN: split-file %s %t
 // RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/profile.json" | FileCheck %s
@@ -9,6 +9,16 @@
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/version.json" 2>&1 | FileCheck %s --check-prefix=VERSION
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/time.json" 2>&1 | FileCheck %s --check-prefix=TIME
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/nothing.json" 2>&1 | FileCheck %s --check-prefix=NOTHING
+
+// RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/keys.json" 2>&1 | FileCheck %s --check-prefix=KEYS
+// RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/lost.json" 2>&1 | FileCheck %s --check-prefix=LOST
+
+// A line; the longest tail of a name that anyone has; a name on its line: 1 + 2 + 3 ms, and 5 us of roofline for "other".
+// KEYS-NOT: warning
+// KEYS: bound_s = 0.0060050
+// A line that is another's, a name on the wrong line: said, and without effect.
+// LOST: warning: compute profile: {{.*}}lost.json: 3 of 4 locations, 7.50 ms of 7.54 ms, are of no computation of this program, the longest: "inner at model.py:4", 4.00 ms
+// LOST: bound_s = 5.5{{[0-9]*}}E-5
 
 // 40 us + 3 ms for both of "twice" + 5 us of roofline for the third product, which has no location in the profile.
 // CHECK: bound_s = 0.0030450
@@ -22,6 +32,10 @@
 
 //--- profile.json
 {"locations": {"model.py:3:4": "40 us", "twice": "3 ms"}}
+//--- keys.json
+{"locations": {"src/model.py:3": "1 ms", "jit(step)/shard_map/twice": "2 ms", "jit(step)/inner at /home/model.py:3": "3 ms"}}
+//--- lost.json
+{"locations": {"model.py:3": "40 us", "other/model.py:31": "500 us", "inner at model.py:4": "4 ms", "nowhere": "3 ms"}}
 //--- unit.json
 {"locations": {"model.py:3:4": "40"}}
 //--- other.json

@@ -109,12 +109,19 @@ static OwningOpRef<ModuleOp> parse(const std::string &path, llvm::SourceMgr &sou
   return parseSourceFile<ModuleOp>(sources, &context);
 }
 
+/// The form in which programs are planned.
+static LogicalResult prepare(ModuleOp module) {
+  registerBraidPasses();
+  PassManager manager(module.getContext());
+  return success(succeeded(parsePassPipeline("braid-import,braid-simplify,braid-scatter-reductions", manager)) &&
+                 succeeded(manager.run(module)));
+}
+
 FailureOr<ParsedModule> mlir::braid::sim::parseProgram(const std::string &path) {
   ParsedModule parsed;
   parsed.context = makeContext();
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, parsed.context.get());
-  parsed.module = parse(path, sources, *parsed.context);
+  SourceMgrDiagnosticHandler handler(*parsed.sources, parsed.context.get());
+  parsed.module = parse(path, *parsed.sources, *parsed.context);
   if (!parsed.module)
     return failure();
   return parsed;
@@ -132,6 +139,16 @@ static LogicalResult checkOutputs(const PlanOptionsOnCommandLine &options, const
     return success();
   llvm::errs() << "error: " << error << "\n";
   return failure();
+}
+
+FailureOr<ParsedModule> mlir::braid::sim::importProgram(const std::string &path) {
+  FailureOr<ParsedModule> parsed = parseProgram(path);
+  if (failed(parsed))
+    return failure();
+  SourceMgrDiagnosticHandler handler(*parsed->sources, parsed->context.get());
+  if (failed(prepare(*parsed->module)))
+    return failure();
+  return parsed;
 }
 
 FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnCommandLine &options,
@@ -155,10 +172,7 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
   auto named = (*planned.module)->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName());
   if (named && options.cluster.empty() && failed(checkOutputs(options, "braid.cluster", named.str())))
     return failure();
-  registerBraidPasses();
-  PassManager manager(&context);
-  if (failed(parsePassPipeline("braid-import,braid-simplify,braid-scatter-reductions", manager)) ||
-      failed(manager.run(*planned.module)))
+  if (failed(prepare(*planned.module)))
     return failure();
   FailureOr<ModulePlan> plan = planModule(*planned.module, options.request());
   if (failed(plan))

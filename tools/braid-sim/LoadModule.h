@@ -7,6 +7,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
 #include <memory>
 #include <string>
 
@@ -28,11 +29,14 @@ struct PlanOptionsOnCommandLine {
 
 /// A module from a file, as it stands there.
 struct ParsedModule {
+  std::unique_ptr<llvm::SourceMgr> sources = std::make_unique<llvm::SourceMgr>();
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
 };
 /// Failure has been reported.
 FailureOr<ParsedModule> parseProgram(const std::string &path);
+/// The same in the form in which it is planned.
+FailureOr<ParsedModule> importProgram(const std::string &path);
 
 /// A module, planned. Diagnostics went to stderr when `plan` failed.
 struct PlannedModule {
