@@ -119,6 +119,43 @@ def BraidOverlapCollectives : Pass<"braid-overlap-collectives", "::mlir::ModuleO
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }
 
+def BraidPipelineLoops : Pass<"braid-pipeline-loops", "::mlir::ModuleOp"> {
+  let summary = "Complete collectives at the end of a loop's trip under the beginning of the next trip";
+  let description = [{
+    Software pipelining of collectives across the back edge of a loop, in two stages. A collective whose result a trip only
+    hands on starts in its own trip and is awaited in the next one, where it is first needed:
+
+    ```
+    for (%w = %w0) {            first trip: forward, update, %t0 = start all_gather(%s0)
+      forward(%w)               for (%t = %t0, %s = %s0) {
+      %s = update                 what of forward does not need %w
+      %g = all_gather %s          %w = wait %t, %s
+      yield %g                    forward(%w), %new = update, %u = start all_gather(%new)
+    }                             yield %u, %new
+                                }
+                                %w = wait %t, %s of the last trip
+    ```
+
+    The first trip goes in front of the loop, up to what is awaited later; the last trip's wait comes behind it. A loop that may make no trip at
+    all (`scf.for` with bounds that are not known) gets a branch around it. What is computed from the result before it is handed on
+    follows the wait; what it reads of its own trip is carried too. Collectives that are in flight already (`braid.start` and
+    `braid.wait` in one body) are carried likewise.
+
+    Loops are `scf.for`, and `stablehlo.while` that counts to a known number. Legality is by dependence. A collective stays, with a
+    remark, if another collective of its trip waits for it, all computation of the next trip does, or the condition of a while does; if a loop, branch or call
+    that communicates or an operation of unknown effects stands behind it; or if it would be in flight with one of other groups that share two ranks or
+    more. In the next trip its wait is in front of all of these. Each rank runs the same collectives, in an order that is the same on all.
+
+    With `carry=operand`, nothing is in flight from trip to trip: the whole collective runs in the next trip, at its beginning, where `braid-plan`
+    and `braid-overlap-collectives` find it. `braid-plan` tries this by itself.
+  }];
+  let options = [
+    Option<"carry", "carry", "::mlir::braid::LoopCarry", "::mlir::braid::LoopCarry::Token", "what goes from trip to trip",
+           [{::mlir::braid::loopCarryValues()}]>,
+  ];
+  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def BraidSelectAlgorithms : Pass<"braid-select-algorithms", "::mlir::ModuleOp"> {
   let summary = "Give each collective the algorithm that is cheapest on the cluster";
   let description = [{

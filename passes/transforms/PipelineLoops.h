@@ -1,0 +1,29 @@
+//===- PipelineLoops.h - the end of a loop's trip under the beginning of the next -------------------------------===//
+#ifndef BRAID_PASSES_TRANSFORMS_PIPELINELOOPS_H
+#define BRAID_PASSES_TRANSFORMS_PIPELINELOOPS_H
+
+#include "braid/passes/PassEnums.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <utility>
+
+namespace mlir::braid {
+
+struct PipelineForm {
+  LoopCarry carry = LoopCarry::Token;
+  int stay = 0;            ///< of each loop: how many of those that the next trip needs first stay in their own
+  bool knownTrips = false; ///< only loops that are known to make two trips or more
+};
+
+struct PipelinedLoops {
+  int loops = 0, collectives = 0;
+  int left = 0; ///< collectives that stayed because of `stay`
+  SmallVector<std::pair<Location, std::string>> remarks;
+};
+
+/// `category` is that of the remarks on what stays as it is; what is done is in the result.
+PipelinedLoops pipelineLoops(ModuleOp module, const PipelineForm &form, StringRef category);
+
+} // namespace mlir::braid
+
+#endif
