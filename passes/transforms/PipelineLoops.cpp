@@ -104,7 +104,7 @@ private:
       return chosen;
     }
     // In the order in which they start: of two that must not be in flight together the first one is carried.
-    llvm::stable_sort(able, [](const LateCollective &a, const LateCollective &b) {
+    llvm::sort(able, [](const LateCollective &a, const LateCollective &b) {
       return issuedBy(a)->isBeforeInBlock(issuedBy(b));
     });
     for (LateCollective &one : able) {

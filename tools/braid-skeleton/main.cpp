@@ -80,6 +80,7 @@ static int run(int argc, char **argv) {
     return 1;
   }
   options.split = false; // a skeleton stands for the program as it is written
+  options.loops = LoopPolicy::Keep;
   FailureOr<PlannedModule> planned = loadAndPlan(options);
   if (failed(planned))
     return 1;

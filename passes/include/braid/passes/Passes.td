@@ -190,6 +190,9 @@ class BraidPlanOptionList {
     Option<"computeProfile", "compute-profile", "std::string", [{""}],
            "JSON file with measured times: by location, or recorded by braid-run; absent: a roofline over the operations">,
     Option<"split", "split", "bool", "true", "try the program with its large collectives cut, too">,
+    Option<"loops", "loops", "::mlir::braid::LoopPolicy", "::mlir::braid::LoopPolicy::Auto",
+           "whether collectives at the end of a loop's trip may run under the beginning of the next",
+           [{::mlir::braid::loopPolicyValues()}]>,
     Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
            "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
     Option<"policy", "policy", "::braid::cost::Policy", "::braid::cost::Policy::Braid",
@@ -210,9 +213,15 @@ def BraidPlan : Pass<"braid-plan", "::mlir::ModuleOp"> {
     Where a collective takes a large part of the step and the plan is above the bound, copies of the module with those
     collectives cut into 2 to 16 pieces are planned too (`braid-split-collectives`); one that gains at least 1 %, by draws
     of its own as well, is the plan.
+
+    So are copies in which collectives at the end of a loop's trip run in the next one (`braid-pipeline-loops` with
+    `carry=operand`): all that can, all but the first one that the next trip needs, and half of them. Of such a loop what counts is
+    its steady state, and the bound is what no trip of it can be shorter than: the load of the compute stream or of a channel, or a
+    recurrence, whichever is the longest.
   }];
   let options = BraidPlanOptionList<>.options;
-  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def BraidVerifyPlan : Pass<"braid-verify-plan", "::mlir::ModuleOp"> {

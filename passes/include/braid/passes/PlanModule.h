@@ -7,6 +7,7 @@
 #define BRAID_PASSES_PLANMODULE_H
 
 #include "braid/cost_models/Schedule.h"
+#include "braid/passes/PassEnums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <memory>
@@ -27,6 +28,7 @@ struct PlanRequest {
   std::string computeProfile;       ///< JSON file with measured times by location; empty: roofline
   std::string target = "stablehlo"; ///< who runs the result: "stablehlo" or "braid"
   bool split = true;                ///< try cutting large collectives
+  LoopPolicy loops = LoopPolicy::Auto;
   std::string budget;               ///< of the search, with its unit: "2 s"; "0": the greedy plan; empty: 10 s
   bool baselines = true;            ///< false: at a budget of 0, only the program as written
   uint64_t seed = 1;
@@ -54,7 +56,7 @@ struct ModulePlan {
   ::braid::cost::Program program; ///< of the module as it is: the baselines are for it
   /// Of each block's tasks: the operation, where the task communicates (a collective; a barrier that is one), else null.
   std::vector<std::vector<Operation *>> operations;
-  /// A copy of the module with collectives cut, its program and operations.
+  /// A copy of the module with collectives cut or loops pipelined, its program and operations.
   struct Cut {
     OwningOpRef<ModuleOp> module;
     ::braid::cost::Program program;

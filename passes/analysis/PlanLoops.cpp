@@ -1,0 +1,91 @@
+//===- PlanLoops.cpp - is the step shorter with collectives in the next trip of their loop? ---------------------===//
+//
+// Planning decides within a trip; which part of a trip runs in the next one is a choice before it. Copies of the module are
+// planned in which the collectives that a trip only hands on run at the beginning of the next (transforms/PipelineLoops.cpp), where
+// the search puts them beside what does not need them yet: all of them, all but the one that the next trip needs first (which hides
+// under the end of its own trip instead), and the half that is needed last. The trips of a loop are played one after another,
+// so what is compared is the steady state, with the first trip in front of the loop and the last one's rest behind it.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "analysis/ModelledPlan.h"
+#include "transforms/PipelineLoops.h"
+
+namespace mlir::braid {
+
+namespace {
+
+constexpr size_t mostTasks = 2000;
+
+struct Trial : PlannedCopy {
+  PipelinedLoops loops;
+};
+
+std::string nameOf(const PipelinedLoops &done) {
+  std::string text = std::to_string(done.collectives);
+  text += done.collectives == 1 ? " collective" : " collectives";
+  text += " in the next trip of " + std::to_string(done.loops);
+  return text + (done.loops == 1 ? " loop" : " loops");
+}
+
+} // namespace
+
+void tryPipelines(ModuleOp module, LoopPolicy policy, const ModelOptions &modelOptions, ModelledPlan &plan) {
+  bool asked = policy == LoopPolicy::Pipeline;
+  size_t tasks = 0;
+  bool overlapping = asked;
+  for (const cost::Block &block : plan.model.program.blocks) {
+    tasks += block.tasks.size();
+    overlapping |= !block.carried.empty();
+  }
+  // Times that were measured by place are of operations that stand in one place.
+  if (policy == LoopPolicy::Keep || !overlapping || modelOptions.profile ||
+      (!asked && (tasks > mostTasks || plan.options.budget.value <= 0)))
+    return;
+  ModelOptions options = modelOptions;
+  options.category = ""; // what is tried is not what happens
+  const cost::PolicyResult &whole = plan.result.braid();
+  cost::Seconds searched = whole.searched;
+  std::optional<Trial> best;
+  std::string tried;
+  SmallVector<int> stays{0};
+  for (size_t at = 0; at < stays.size(); ++at) {
+    Trial trial;
+    trial.cut = std::make_unique<CutModule>();
+    trial.cut->module = cast<ModuleOp>(module->clone());
+    PipelineForm form;
+    form.carry = LoopCarry::Operand;
+    form.stay = stays[at];
+    form.knownTrips = !asked;
+    trial.loops = pipelineLoops(*trial.cut->module, form, "");
+    if (!trial.loops.loops)
+      break;
+    if (at == 0 && trial.loops.collectives > trial.loops.loops) {
+      stays.push_back(1);
+      if (int half = trial.loops.collectives / trial.loops.loops / 2; half > 1)
+        stays.push_back(half);
+    }
+    for (auto &[where, text] : trial.loops.remarks)
+      trial.cut->remarks.push_back({where, "pipeline", std::move(text)});
+    // All searches together have one budget; when it is used up, plans are greedy.
+    if (!trial.make(options, plan, std::max(plan.options.budget - searched, cost::Seconds{})))
+      continue;
+    searched += trial.plan.searched;
+    tried += (tried.empty() ? "" : "; ") + nameOf(trial.loops) + " " + cost::toString(trial.plan.objective);
+    if (!best || trial.plan.objective < best->plan.objective)
+      best = std::move(trial);
+  }
+  if (!best)
+    return;
+  plan.loops = "tried to pipeline loops, objective " + cost::toString(whole.objective) + " as they are: " + tried;
+  if (!asked && !best->gains(plan, leastGain)) {
+    plan.loops += "; none gains 1 %, so that they stay";
+    return;
+  }
+  std::string gain = gainText(whole.objective, best->plan.objective);
+  best->plan.rule += "; " + nameOf(best->loops) + ", which gains " + gain;
+  best->plan.searched = searched;
+  plan.loops += "; the plan gains " + gain + ": " + cost::toString(whole.objective) + " before, " +
+                cost::toString(best->plan.objective) + " after";
+  std::move(*best).adopt(plan, "with loops pipelined");
+}
+
+} // namespace mlir::braid
