@@ -107,15 +107,19 @@ private:
         }
         if (!cone.insert(here).second)
           continue;
-        if (!computes(place[here]))
+        bool follows = isa<CollectiveOpInterface>(here) && kinds[place[here]] == OpClass::Collective;
+        if (!computes(place[here]) && !follows)
           return ("another operation of its trip waits for it: " + here->getName().getStringRef()).str();
         work.push_back(here);
       }
     if (!handedOn)
       return "the next trip does not get what it gives";
     for (Operation *op : body)
-      if (cone.contains(op))
+      if (cone.contains(op)) {
         late.followers.push_back(op);
+        if (!late.chained && isa<CollectiveOpInterface>(op))
+          late.chained = op;
+      }
     cone.insert(late.op);
     return readersOf(late, cone);
   }

@@ -6,8 +6,8 @@
 //
 //   for (%w = %w0) { forward(%w) ; %s = update ; %g = all_gather %s ; yield %g }
 //
-// What may: the collective and all that depends on it within the trip is pure computation, handed on to the next trip, and no
-// loop, branch or call that communicates and nothing of unknown effects stands behind the collective.
+// What may: all that depends on the collective within the trip is pure computation or further collectives, the result is handed on to
+// the next trip, and no loop, branch or call that communicates and nothing of unknown effects stands behind the collective.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_PASSES_ANALYSIS_LOOPSTAGES_H
 #define BRAID_PASSES_ANALYSIS_LOOPSTAGES_H
@@ -39,6 +39,7 @@ struct LateCollective {
   Operation *op = nullptr; ///< the collective, or the wait of one that is in flight
   CollectiveOpInterface collective;
   SmallVector<Operation *> followers; ///< what depends on it within its trip, in program order
+  Operation *chained = nullptr;       ///< the first collective among these
   int need = 0;   ///< the first operation of the next trip that does, in program order; past the last: none
   int before = 0; ///< kernels of the next trip in front of that
   int beside = 0; ///< kernels of the next trip that do not depend on it

@@ -3,7 +3,7 @@
 // Planning decides within a trip; which part of a trip runs in the next one is a choice before it. Copies of the module are
 // planned in which the collectives that a trip only hands on run at the beginning of the next (transforms/PipelineLoops.cpp), where
 // the search puts them beside what does not need them yet: all of them, all but the one that the next trip needs first (which hides
-// under the end of its own trip instead), and the half that is needed last. The trips of a loop are played one after another,
+// under the end of its own trip instead), and the half that is needed last; and the same with the collectives that lead to them. The trips of a loop are played one after another,
 // so what is compared is the steady state, with the first trip in front of the loop and the last one's rest behind it.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "analysis/ModelledPlan.h"
@@ -22,6 +22,9 @@ struct Trial : PlannedCopy {
 std::string nameOf(const PipelinedLoops &done) {
   std::string text = std::to_string(done.collectives);
   text += done.collectives == 1 ? " collective" : " collectives";
+  if (done.chained)
+    text += done.chained == done.collectives ? " and those that wait for them"
+                                             : ", " + std::to_string(done.chained) + " with those that wait for them,";
   text += " in the next trip of " + std::to_string(done.loops);
   return text + (done.loops == 1 ? " loop" : " loops");
 }
@@ -46,23 +49,24 @@ void tryPipelines(ModuleOp module, LoopPolicy policy, const ModelOptions &modelO
   cost::Seconds searched = whole.searched;
   std::optional<Trial> best;
   std::string tried;
-  SmallVector<int> stays{0};
-  for (size_t at = 0; at < stays.size(); ++at) {
+  SmallVector<std::pair<bool, int>> forms{{false, 0}, {true, 0}}; // chains, how many stay
+  for (size_t at = 0; at < forms.size(); ++at) {
     Trial trial;
     trial.cut = std::make_unique<CutModule>();
     trial.cut->module = cast<ModuleOp>(module->clone());
     PipelineForm form;
     form.carry = LoopCarry::Operand;
-    form.stay = stays[at];
+    form.chains = forms[at].first;
+    form.stay = forms[at].second;
     form.knownTrips = !asked;
     trial.loops = pipelineLoops(*trial.cut->module, form, "");
-    if (!trial.loops.loops)
-      break;
-    if (at == 0 && trial.loops.collectives > trial.loops.loops) {
-      stays.push_back(1);
-      if (int half = trial.loops.collectives / trial.loops.loops / 2; half > 1)
-        stays.push_back(half);
-    }
+    if (!trial.loops.loops || (form.chains && !trial.loops.chained))
+      continue;
+    int ofLoop = trial.loops.collectives / trial.loops.loops;
+    if (form.stay == 0 && ofLoop > 1)
+      forms.push_back({form.chains, 1});
+    if (form.stay == 0 && ofLoop > 3)
+      forms.push_back({form.chains, ofLoop / 2});
     for (auto &[where, text] : trial.loops.remarks)
       trial.cut->remarks.push_back({where, "pipeline", std::move(text)});
     // All searches together have one budget; when it is used up, plans are greedy.

@@ -207,8 +207,10 @@ private:
       CollectiveOpInterface issued = dyn_cast<CollectiveOpInterface>(op);
       if (auto start = dyn_cast<StartOp>(op))
         issued = start.getCollective();
-      if (flight.empty() && !isa<StartOp>(op) && !llvm::any_of(op.getResultTypes(), llvm::IsaPred<TokenType>))
+      if (flight.empty() && !isa<StartOp>(op)) {
+        addTokens(op.getResults(), flight); // of a loop that hands them on
         continue;
+      }
       if (issued && !flight.empty() && !isPlannable(issued.getCollectiveKind())) {
         auto diagnostic = error(&op, "V4")
                           << "in flight here, expected nothing, since no planner moves a '"

@@ -124,7 +124,8 @@ private:
   Operation *makeKernel(ArrayRef<Value> inits) {
     Location loc = loop.op->getLoc();
     if (auto counted = dyn_cast<scf::ForOp>(loop.op)) {
-      Value second = arith::AddIOp::create(builder, loc, counted.getLowerBound(), counted.getStep());
+      // A constant where both are: how many trips there are is known then as before.
+      Value second = builder.createOrFold<arith::AddIOp>(loc, counted.getLowerBound(), counted.getStep());
       auto kernel = scf::ForOp::create(builder, loc, second, counted.getUpperBound(), counted.getStep(), inits,
                                        /*bodyBuilder=*/nullptr, counted.getUnsignedCmp());
       kernel->setDiscardableAttrs(counted->getDiscardableAttrDictionary());

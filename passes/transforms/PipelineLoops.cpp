@@ -62,6 +62,8 @@ private:
     ++result.loops;
     result.collectives += int(chosen.size());
     for (const LateCollective &one : chosen)
+      result.chained += one.chained != nullptr;
+    for (const LateCollective &one : chosen)
       result.remarks.emplace_back(one.op->getLoc(), describe(one));
     bool token = form.carry == LoopCarry::Token;
     if (token)
@@ -96,10 +98,19 @@ private:
   SmallVector<LateCollective> choose(const CarryingLoop &loop, ModuleFacts &facts) {
     SmallVector<LateCollective> able =
         lateCollectives(loop, facts, [&](Operation *op, const Twine &why) { missed(op, why); });
+    bool chains = form.chains && form.carry == LoopCarry::Operand;
+    llvm::DenseSet<Operation *> follow; // another one
+    for (const LateCollective &one : able)
+      if (chains)
+        follow.insert(one.followers.begin(), one.followers.end());
+    llvm::erase_if(able, [&](const LateCollective &one) {
+      if (one.chained && !chains)
+        missed(one.op, "another operation of its trip waits for it: " + one.chained->getName().getStringRef());
+      return (one.chained && !chains) || follow.contains(one.op);
+    });
     SmallVector<LateCollective> chosen;
     if (form.carry == LoopCarry::Operand) {
       int stay = std::min(form.stay, int(able.size()));
-      result.left += stay;
       chosen.append(able.begin() + stay, able.end());
       return chosen;
     }

@@ -11,13 +11,15 @@ namespace mlir::braid {
 
 struct PipelineForm {
   LoopCarry carry = LoopCarry::Token;
-  int stay = 0;            ///< of each loop: how many of those that the next trip needs first stay in their own
+  bool chains =
+      false;    ///< with carry=operand: what another collective of its trip waits for, too, together with that one
+  int stay = 0; ///< of each loop: how many of those that the next trip needs first stay in their own
   bool knownTrips = false; ///< only loops that are known to make two trips or more
 };
 
 struct PipelinedLoops {
   int loops = 0, collectives = 0;
-  int left = 0; ///< collectives that stayed because of `stay`
+  int chained = 0; ///< of these, with other collectives behind them
   SmallVector<std::pair<Location, std::string>> remarks;
 };
 

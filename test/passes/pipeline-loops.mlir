@@ -71,8 +71,7 @@ func.func @layers(%w1: tensor<8x8xf32>, %w2: tensor<8x8xf32>, %x: tensor<8x8xf32
 // CHECK-SAME: %[[W:.*]]: tensor<4xf32>, %[[V:.*]]: tensor<4xf32>, %[[N:.*]]: index
 // CHECK: %[[RUNS:.*]] = arith.cmpi slt, %[[ZERO:.*]], %[[N]] : index
 // CHECK: %[[R:.*]]:2 = scf.if %[[RUNS]]
-// CHECK: %[[SECOND:.*]] = arith.addi %[[ZERO]]
-// CHECK: scf.for %[[I:.*]] = %[[SECOND]] to %[[N]] {{.*}} iter_args(%[[Q:.*]] = %[[W]], %[[T:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[Q0:.*]] = %[[V]], %[[J:.*]] = %[[ZERO]])
+// CHECK: scf.for %[[I:.*]] = %c1{{.*}} to %[[N]] {{.*}} iter_args(%[[Q:.*]] = %[[W]], %[[T:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[Q0:.*]] = %[[V]], %[[J:.*]] = %[[ZERO]])
 // CHECK: linalg.exp
 // CHECK: %[[S:.*]] = braid.wait %[[T]]
 // CHECK: linalg.sub ins(%[[Q0]], %[[S]]

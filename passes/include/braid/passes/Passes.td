@@ -142,7 +142,7 @@ def BraidPipelineLoops : Pass<"braid-pipeline-loops", "::mlir::ModuleOp"> {
     `braid.wait` in one body) are carried likewise.
 
     Loops are `scf.for`, and `stablehlo.while` that counts to a known number. Legality is by dependence. A collective stays, with a
-    remark, if another collective of its trip waits for it, all computation of the next trip does, or the condition of a while does; if a loop, branch or call
+    remark, if another collective of its trip waits for it (`braid-plan` tries both in the next trip), all computation of the next trip does, or the condition of a while does; if a loop, branch or call
     that communicates or an operation of unknown effects stands behind it; or if it would be in flight with one of other groups that share two ranks or
     more. In the next trip its wait is in front of all of these. Each rank runs the same collectives, in an order that is the same on all.
 
@@ -215,7 +215,8 @@ def BraidPlan : Pass<"braid-plan", "::mlir::ModuleOp"> {
     of its own as well, is the plan.
 
     So are copies in which collectives at the end of a loop's trip run in the next one (`braid-pipeline-loops` with
-    `carry=operand`): all that can, all but the first one that the next trip needs, and half of them. Of such a loop what counts is
+    `carry=operand`): all that can, all but the first one that the next trip needs, and half of them; and the same with what
+    leads to them (reduce_scatter, update, all_gather). Of such a loop what counts is
     its steady state, and the bound is what no trip of it can be shorter than: the load of the compute stream or of a channel, or a
     recurrence, whichever is the longest.
   }];
