@@ -169,7 +169,7 @@ def planned_in_the_next_trip():
     for loop in (LAYERS, SUMS, NESTED):
         body = TRIPS.format(3, 0) + loop
         whole = run(body, [M, M])
-        planned = passed(f"--braid-plan=cluster={cluster} engine=braid target=braid loops=pipeline budget=0")
+        planned = passed(f"--braid-plan=cluster={cluster} engine=braid target=braid loops=pipeline budget=0 placement=0:0,0:1,1:0,1:1")
         found = run(body, [M, M], through=planned)
         expect("next trip of" in planned.text, planned.text)
         expect(found == whole, f"expected {whole}, got {found}")
