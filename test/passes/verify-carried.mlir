@@ -31,7 +31,6 @@ module @wrong attributes {mhlo.num_partitions = 4 : i32} {
   func.func @main(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
-    // expected-note @+3 {{the other one started here}}
     // expected-note @+2 {{the other one started here}}
     // expected-note @below {{which started here}}
     %t = braid.start(%x = %a) : tensor<4xf32> {
