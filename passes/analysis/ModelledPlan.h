@@ -35,6 +35,8 @@ struct ModelledPlan {
   std::unique_ptr<cost::Pricer> pricer; ///< null: nothing to plan
   cost::PlanOptions options;
   cost::PlanResult result;
+  /// The bound becomes no higher than that of a changed program; `how` it was changed is added to the witness.
+  void lowerBoundOf(const cost::Program &changed, const std::string &how);
 };
 
 /// Errors are emitted on the module. `category` is that of remarks.

@@ -30,18 +30,22 @@ bool PlannedCopy::gains(const ModelledPlan &than, double least) const {
   return judged(cut->model.program, plan) <= (1 - least) * judged(than.planned().program, than.result.braid());
 }
 
+void ModelledPlan::lowerBoundOf(const cost::Program &changed, const std::string &how) {
+  cost::Bound bound = cost::lowerBound(changed, *pricer);
+  if (bound.time < result.bound.time)
+    result.bound = {bound.time, bound.witness + how};
+  cost::QuantileBound &drawn = result.quantileBound,
+                      own = cost::quantileBound(changed, *pricer, bound, options.objective,
+                                                cost::unseen(options.sampling));
+  drawn = {std::min(drawn.p50, own.p50), std::min(drawn.p95, own.p95), std::min(drawn.p99, own.p99),
+           std::min(drawn.objective, own.objective)};
+}
+
 void PlannedCopy::adopt(ModelledPlan &as, StringRef how) && {
   const cost::PolicyResult &whole = as.result.braid();
   alternatives.push_back({whole.rule, whole.objective, whole.collectives, false});
   llvm::stable_sort(alternatives, [](auto &a, auto &b) { return a.objective < b.objective; });
-  cost::Bound bound = cost::lowerBound(cut->model.program, *as.pricer);
-  if (bound.time < as.result.bound.time)
-    as.result.bound = {bound.time, bound.witness + ", " + how.str()};
-  cost::QuantileBound &drawn = as.result.quantileBound,
-                      own = cost::quantileBound(cut->model.program, *as.pricer, bound, as.options.objective,
-                                                cost::unseen(as.options.sampling));
-  drawn = {std::min(drawn.p50, own.p50), std::min(drawn.p95, own.p95), std::min(drawn.p99, own.p99),
-           std::min(drawn.objective, own.objective)};
+  as.lowerBoundOf(cut->model.program, (", " + how).str());
   if (as.cut) // the copy is one of a copy
     cut->remarks.insert(cut->remarks.begin(), as.cut->remarks.begin(), as.cut->remarks.end());
   as.result.alternatives = std::move(alternatives);

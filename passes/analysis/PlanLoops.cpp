@@ -34,17 +34,25 @@ std::string nameOf(const PipelinedLoops &done) {
 void tryPipelines(ModuleOp module, LoopPolicy policy, const ModelOptions &modelOptions, ModelledPlan &plan) {
   bool asked = policy == LoopPolicy::Pipeline;
   size_t tasks = 0;
-  bool overlapping = asked;
+  bool loops = asked;
   for (const cost::Block &block : plan.model.program.blocks) {
     tasks += block.tasks.size();
-    overlapping |= !block.carried.empty();
+    for (const cost::Task &task : block.tasks)
+      loops |= task.kind == cost::Task::Nested && task.trips > 1;
   }
   // Times that were measured by place are of operations that stand in one place.
-  if (policy == LoopPolicy::Keep || !overlapping || modelOptions.profile ||
+  if (policy == LoopPolicy::Keep || !loops || modelOptions.profile ||
       (!asked && (tasks > mostTasks || plan.options.budget.value <= 0)))
     return;
   ModelOptions options = modelOptions;
   options.category = ""; // what is tried is not what happens
+  OwningOpRef<ModuleOp> flat = cast<ModuleOp>(module->clone());
+  if (inlineLoopBodies(*flat)) { // a loop's trips overlap only where its body is seen
+    FailureOr<ProgramModel> model = buildProgramModel(*flat, options);
+    if (failed(model))
+      return;
+    plan.lowerBoundOf(model->program, "");
+  }
   const cost::PolicyResult &whole = plan.result.braid();
   cost::Seconds searched = whole.searched;
   std::optional<Trial> best;
@@ -53,7 +61,7 @@ void tryPipelines(ModuleOp module, LoopPolicy policy, const ModelOptions &modelO
   for (size_t at = 0; at < forms.size(); ++at) {
     Trial trial;
     trial.cut = std::make_unique<CutModule>();
-    trial.cut->module = cast<ModuleOp>(module->clone());
+    trial.cut->module = cast<ModuleOp>((*flat)->clone());
     PipelineForm form;
     form.carry = LoopCarry::Operand;
     form.chains = forms[at].first;

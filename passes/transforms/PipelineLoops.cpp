@@ -8,6 +8,9 @@
 #include "braid/passes/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "transforms/LoopRotation.h"
 #include "llvm/ADT/SetVector.h"
 #include <functional>
@@ -246,6 +249,7 @@ struct PipelineLoops : impl::BraidPipelineLoopsBase<PipelineLoops> {
   void runOnOperation() override {
     PipelineForm form;
     form.carry = carry;
+    inlineLoopBodies(getOperation());
     PipelinedLoops done = pipelineLoops(getOperation(), form, getArgumentName());
     for (const auto &[location, text] : done.remarks)
       remarkPassed(location, getArgumentName(), "pipeline", text);
@@ -255,6 +259,40 @@ struct PipelineLoops : impl::BraidPipelineLoopsBase<PipelineLoops> {
 };
 
 } // namespace
+
+int inlineLoopBodies(ModuleOp module) {
+  int inlined = 0;
+  for (bool more = true; more;) {
+    more = false;
+    ModuleFacts facts(module);
+    SmallVector<Operation *> calls;
+    module->walk([&](Operation *op) {
+      FunctionOpInterface callee = isa<CallOpInterface>(op) ? facts.calleeOf(op) : FunctionOpInterface();
+      std::optional<CarryingLoop> loop = callee ? CarryingLoop::of(op->getParentOp()) : std::nullopt;
+      if (loop && facts.communicates(op) && op->getBlock() == loop->body && !callee.isExternal() &&
+          llvm::hasSingleElement(callee.getFunctionBody()) && !callee->isAncestor(op))
+        calls.push_back(op);
+    });
+    for (Operation *call : calls) {
+      FunctionOpInterface callee = facts.calleeOf(call);
+      Block &body = callee.getFunctionBody().front();
+      OpBuilder builder(call);
+      IRMapping map;
+      map.map(body.getArguments(), call->getOperands());
+      for (Operation &op : bodyOf(body))
+        builder.clone(op, map);
+      for (auto [result, value] : llvm::zip(call->getResults(), body.back().getOperands()))
+        result.replaceAllUsesWith(map.lookupOrDefault(value));
+      call->erase();
+      if (callee.isPrivate() && SymbolTable::symbolKnownUseEmpty(callee, module))
+        callee->erase();
+      ++inlined;
+      more = true;
+      break; // facts are of operations that may be gone
+    }
+  }
+  return inlined;
+}
 
 PipelinedLoops pipelineLoops(ModuleOp module, const PipelineForm &form, StringRef category) {
   return LoopPipeliner(module, form, category).run();

@@ -23,6 +23,9 @@ struct PipelinedLoops {
   SmallVector<std::pair<Location, std::string>> remarks;
 };
 
+/// Puts the functions that communicate where loops call them, as JAX's loops do for their whole body. How many calls.
+int inlineLoopBodies(ModuleOp module);
+
 /// `category` is that of the remarks on what stays as it is; what is done is in the result.
 PipelinedLoops pipelineLoops(ModuleOp module, const PipelineForm &form, StringRef category);
 

@@ -103,3 +103,34 @@ func.func @update(%w: tensor<4xf32>, %v: tensor<4xf32>, %n: index) -> (tensor<4x
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// The body of the loop in a function of its own, as JAX writes it.
+// CHECK-LABEL: func.func @called
+// CHECK: braid.start
+// CHECK: scf.for
+// CHECK-NOT: call
+// CHECK: linalg.exp
+// CHECK: braid.wait
+// CHECK: braid.start
+// CHECK: scf.yield
+// CHECK: braid.wait
+// CHECK-NOT: func.func private @trip
+func.func @called(%w: tensor<4xf32>, %v: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nine = arith.constant 9 : index
+  %r = scf.for %i = %zero to %nine step %one iter_args(%p = %w) -> (tensor<4xf32>) {
+    %s = func.call @trip(%v, %p) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+func.func private @trip(%v: tensor<4xf32>, %p: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %x = linalg.exp ins(%v : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %g = linalg.mul ins(%x, %p : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = braid.all_reduce sum %g groups = #braid.groups<[[0, 1, 2, 3]]> : tensor<4xf32>
+  return %s : tensor<4xf32>
+}

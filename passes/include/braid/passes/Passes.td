@@ -141,7 +141,8 @@ def BraidPipelineLoops : Pass<"braid-pipeline-loops", "::mlir::ModuleOp"> {
     follows the wait; what it reads of its own trip is carried too. Collectives that are in flight already (`braid.start` and
     `braid.wait` in one body) are carried likewise.
 
-    Loops are `scf.for`, and `stablehlo.while` that counts to a known number. Legality is by dependence. A collective stays, with a
+    Loops are `scf.for`, and `stablehlo.while` that counts to a known number; functions that communicate and that a loop calls are put into its
+    body first, as JAX's loops are one call each. Legality is by dependence. A collective stays, with a
     remark, if another collective of its trip waits for it (`braid-plan` tries both in the next trip), all computation of the next trip does, or the condition of a while does; if a loop, branch or call
     that communicates or an operation of unknown effects stands behind it; or if it would be in flight with one of other groups that share two ranks or
     more. In the next trip its wait is in front of all of these. Each rank runs the same collectives, in an order that is the same on all.
