@@ -13,11 +13,18 @@
 //                   share a channel in buckets, every bucket has a start-up: the best buckets of their heads (Batches.h).
 //
 // Heads and tails: Heads.h. Nested blocks run with nothing in flight: their own bound times their trips counts in the
-// paths, on the stream and on the channels. A
-// barrier is a full stop: the bounds of the parts it cuts add up. lowerBound counts no noise; where its mean is above
+// paths, on the stream and on the channels.
+//
+// Of a loop whose trips may overlap (Block::carried), in n trips: no trip of its steady state is shorter than what it computes, than
+// what it keeps a channel busy for, or than a recurrence (Cycles.h); so n times each of these. What runs in the next trip leaves a part of
+// one trip in front of the loop and behind it, which may run beside other work there: n - 1 trips count in paths and
+// on channels.
+//
+// A barrier is a full stop: the bounds of the parts it cuts add up. lowerBound counts no noise; where its mean is above
 // zero, expected times are larger still. At the prices of a draw: QuantileBound.cpp.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "bounds/Batches.h"
+#include "bounds/Cycles.h"
 #include "bounds/Heads.h"
 #include "bounds/LeastPrices.h"
 #include "bounds/OneMachine.h"
@@ -25,6 +32,7 @@
 #include "schedule/Contraction.h"
 #include <algorithm>
 #include <map>
+#include <optional>
 
 using namespace braid::cost;
 
@@ -40,10 +48,23 @@ private:
   const Pricer &pricer;
 };
 
+/// A loop in its steady state.
+struct Steady {
+  Seconds compute, channel[2];
+  Recurrence recurrence;
+  std::string witness; ///< of the trip
+  Seconds trip() const { return {std::max({compute.value, channel[0].value, channel[1].value, recurrence.perTrip()})}; }
+};
+
+struct BlockBounds {
+  Bound alone;                  ///< of one run, which nothing else overlaps
+  std::optional<Steady> steady; ///< if it is a loop whose trips may overlap
+};
+
 class BlockBound {
 public:
   BlockBound(const Block &block, const Pricer &pricer, LeastPrices &prices, int batches,
-             const std::vector<Bound> &callees)
+             const std::vector<BlockBounds> &callees)
       : block(block), pricer(pricer), prices(prices), batches(batches), callees(callees) {
     for (const Task &task : block.tasks)
       if (sharesBuckets(task))
@@ -52,7 +73,8 @@ public:
       if (task.kind == Task::Collective)
         durations.push_back(prices.of(task.spec, sharesBuckets(task) ? ofKey[keyOf(task)] : task.spec.bytes));
       else if (task.kind == Task::Nested)
-        durations.push_back(task.trips * callees[task.block].time);
+        durations.push_back(overlaps(task) ? (task.trips - 1) * callees[task.block].steady->trip()
+                                           : task.trips * callees[task.block].alone.time);
       else
         durations.push_back(task.duration);
     }
@@ -76,17 +98,87 @@ public:
     }
     if (!segments.empty() && segments.back() > 0)
       total.witness = "parts between barriers, the largest: " + total.witness;
-    for (size_t i = 0; i < block.tasks.size(); ++i) // what a nested block says explains more
-      if (block.tasks[i].kind == Task::Nested && durations[i] >= 0.5 * total.time && total.time.value > 0) {
-        const std::string &inner = callees[block.tasks[i].block].witness;
-        int share = int(100 * (durations[i] / total.time) + 0.5);
-        total.witness = share == 100 ? inner : std::to_string(share) + " % in " + block.tasks[i].name + ": " + inner;
+    for (size_t i = 0; i < block.tasks.size(); ++i) { // what a nested block says explains more
+      const Task &task = block.tasks[i];
+      if (task.kind != Task::Nested || !(total.time.value > 0))
+        continue;
+      Seconds time = overlaps(task) ? Seconds{longestLoad(task)} : durations[i];
+      if (time >= 0.5 * total.time) {
+        const BlockBounds &callee = callees[task.block];
+        std::string inner = overlaps(task) ? steadyWitness(task, *callee.steady) : callee.alone.witness;
+        int share = int(100 * (time / total.time) + 0.5);
+        total.witness = share == 100 ? inner : std::to_string(share) + " % in " + task.name + ": " + inner;
         break;
       }
+    }
     return total;
   }
 
+  Steady steady() const {
+    Steady loop;
+    for (size_t i = 0; i < block.tasks.size(); ++i)
+      if (onStream(block.tasks[i]))
+        loop.compute += streamTime(int(i));
+    loop.witness = "the compute stream, busy for " + toString(loop.compute);
+    for (Fabric fabric : {Fabric::Intra, Fabric::Inter}) {
+      Load load;
+      for (size_t i = 0; i < block.tasks.size(); ++i)
+        if (block.tasks[i].kind == Task::Nested ||
+            (block.tasks[i].kind == Task::Collective && pricer.fabric(block.tasks[i].spec) == fabric))
+          add(load, int(i));
+      loop.channel[int(fabric)] = {busy(load)};
+      if (loop.channel[int(fabric)] == loop.trip() && loop.channel[int(fabric)] > loop.compute)
+        loop.witness = describe(fabric, load, busy(load));
+    }
+    double before = loop.trip().value;
+    loop.recurrence = longestRecurrence(block, durations);
+    if (loop.recurrence.perTrip() > before * (1 + 1e-9))
+      loop.witness = describe(loop.recurrence);
+    return loop;
+  }
+
 private:
+  bool overlaps(const Task &task) const {
+    return task.kind == Task::Nested && callees[task.block].steady && task.trips >= 2;
+  }
+  /// What a task keeps the compute stream busy for, as that is when a nested block runs: with what stands in front of it and behind it.
+  Seconds streamTime(int number) const {
+    const Task &task = block.tasks[number];
+    return overlaps(task) ? durations[number] + callees[task.block].steady->compute : durations[number];
+  }
+  /// Whether nothing else of this block can share a message with the parts of one trip that leave the loop.
+  bool communicatesAlone(const Task &loop) const {
+    return std::none_of(block.tasks.begin(), block.tasks.end(), [&](const Task &other) {
+      return other.kind == Task::Collective || (&other != &loop && overlaps(other));
+    });
+  }
+  /// All trips of a loop that overlap.
+  double longestLoad(const Task &task) const {
+    const Steady &loop = *callees[task.block].steady;
+    double load = std::max(task.trips * loop.compute.value, loop.recurrence.of(task.trips));
+    if (communicatesAlone(task))
+      load = std::max({load, task.trips * loop.channel[0].value, task.trips * loop.channel[1].value});
+    return std::max(load, (task.trips - 1) * loop.trip().value);
+  }
+  std::string steadyWitness(const Task &task, const Steady &loop) const {
+    char trips[32];
+    std::snprintf(trips, sizeof(trips), "%.0f", task.trips);
+    return std::string("steady state, ") + trips + " trips of at least " + toString(loop.trip()) + ": " + loop.witness;
+  }
+  std::string describe(const Recurrence &recurrence) const {
+    int collectives = 0;
+    for (int task : recurrence.tasks)
+      collectives += block.tasks[task].kind == Task::Collective;
+    std::string text = "a recurrence of " + toString(Seconds{recurrence.time});
+    if (recurrence.trips > 1)
+      text += " in " + std::to_string(recurrence.trips) + " trips";
+    if (recurrence.tasks.empty())
+      return text;
+    return text + " from '" + block.tasks[recurrence.tasks.front()].name + "' to '" +
+           block.tasks[recurrence.tasks.back()].name + "', through " + std::to_string(collectives) +
+           (collectives == 1 ? " collective" : " collectives") + ", which the next trip begins with";
+  }
+
   Bound segmentBound(int first, int last) {
     Heads heads = headsAndTails(block, first, last, durations);
     Bound best{{}, "nothing to do"};
@@ -96,11 +188,14 @@ private:
     };
     double stream = 0;
     for (int i = first; i < last; ++i)
-      stream += onStream(block.tasks[i]) ? durations[i].value : 0;
+      stream += onStream(block.tasks[i]) ? streamTime(i).value : 0;
     offer(stream, [] { return std::string("sum of compute"); });
     for (int i = first; i < last; ++i)
       offer(heads.head[i - first] + durations[i].value + heads.tail[i - first],
             [&] { return pathThrough(i, heads.from, first); });
+    for (int i = first; i < last; ++i)
+      if (overlaps(block.tasks[i]))
+        offer(longestLoad(block.tasks[i]), [] { return std::string(); });
     streamBound(first, last, heads, offer);
     for (Fabric fabric : {Fabric::Intra, Fabric::Inter})
       channelBound(fabric, first, last, heads, offer);
@@ -112,6 +207,9 @@ private:
     for (int i = first; i < last; ++i)
       if (onStream(block.tasks[i]))
         jobs.push_back({heads.head[i - first], durations[i].value, heads.tail[i - first]});
+    for (int i = first; i < last; ++i)
+      if (overlaps(block.tasks[i])) // of the trip that leaves the loop
+        jobs.push_back({0, callees[block.tasks[i].block].steady->compute.value, 0});
     OneMachineBound bound = jacksonBound(jobs);
     offer(bound.time, [&] {
       return std::to_string(bound.jobs.size()) + " tasks of the compute stream in " +
@@ -271,19 +369,22 @@ private:
   template <class Offer> void offerLoad(Fabric fabric, const Load &load, double head, double tail, Offer offer) {
     double time = busy(load);
     offer(head + time + tail, [&] {
-      size_t messages = load.keys.size() + size_t(load.singles);
-      std::string text = std::string(name(fabric)) + ": ";
-      text += messages == 1 ? "one message of " : std::to_string(messages) + " messages of together ";
-      text += toString(load.bytes) + " in " + toString(Seconds{time});
-      return text + ", after " + toString(Seconds{head}) + " and before " + toString(Seconds{tail}) + " of the rest";
+      return describe(fabric, load, time) + ", after " + toString(Seconds{head}) + " and before " +
+             toString(Seconds{tail}) + " of the rest";
     });
+  }
+  std::string describe(Fabric fabric, const Load &load, double time) const {
+    size_t messages = load.keys.size() + size_t(load.singles);
+    std::string text = std::string(name(fabric)) + ": ";
+    text += messages == 1 ? "one message of " : std::to_string(messages) + " messages of together ";
+    return text + toString(load.bytes) + " in " + toString(Seconds{time});
   }
 
   const Block &block;
   const Pricer &pricer;
   LeastPrices &prices;
   const int batches;
-  const std::vector<Bound> &callees;
+  const std::vector<BlockBounds> &callees;
   std::vector<Seconds> durations;
   std::map<Key, Bytes> ofKey; ///< of all tasks that may share buckets
 };
@@ -291,10 +392,15 @@ private:
 } // namespace
 
 Bound braid::cost::boundAt(const Program &program, const Pricer &pricer, LeastPrices &prices, int batches) {
-  std::vector<Bound> bounds;
-  for (const Block &block : program.blocks)
-    bounds.push_back(BlockBound(block, pricer, prices, batches, bounds).compute());
-  return bounds.empty() ? Bound{} : bounds.back();
+  std::vector<BlockBounds> bounds;
+  for (const Block &block : program.blocks) {
+    BlockBound bound(block, pricer, prices, batches, bounds);
+    BlockBounds own{bound.compute(), std::nullopt};
+    if (!block.carried.empty())
+      own.steady = bound.steady();
+    bounds.push_back(std::move(own));
+  }
+  return bounds.empty() ? Bound{} : bounds.back().alone;
 }
 
 Bound braid::cost::lowerBound(const Program &program, const Pricer &pricer) {

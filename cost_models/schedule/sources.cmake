@@ -28,6 +28,7 @@ set(BRAID_SCHEDULE_SOURCES
   simulate/Stages.cpp
   simulate/Timeline.cpp
   bounds/Batches.cpp
+  bounds/Cycles.cpp
   bounds/DrawnPrices.cpp
   bounds/Heads.cpp
   bounds/LowerBound.cpp

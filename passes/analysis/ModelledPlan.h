@@ -12,23 +12,31 @@
 
 namespace mlir::braid {
 
-/// A copy of the module in which collectives are cut.
+/// A copy of the module in which collectives are cut, or run in the next trip of their loop.
 struct CutModule {
   OwningOpRef<ModuleOp> module;
   ProgramModel model;
-  SmallVector<std::pair<Location, std::string>> remarks; ///< what was cut, and into what
+  struct Remark {
+    Location where;
+    StringRef name; ///< "split", "pipeline"
+    std::string text;
+  };
+  std::vector<Remark> remarks; ///< what was done
 };
 
 struct ModelledPlan {
   ProgramModel model;             ///< of the module as it is, which is what the baselines are for
   std::unique_ptr<CutModule> cut; ///< what the plan is for; null: the module as it is
   std::string splits;             ///< what trying to cut collectives found; empty: nothing was tried
+  std::string loops;              ///< what trying to pipeline loops found; empty: nothing was tried
   ProgramModel &planned() { return cut ? cut->model : model; }
   const ProgramModel &planned() const { return cut ? cut->model : model; }
   cost::Cluster cluster;
   std::unique_ptr<cost::Pricer> pricer; ///< null: nothing to plan
   cost::PlanOptions options;
   cost::PlanResult result;
+  /// The bound becomes no higher than that of a changed program; `how` it was changed is added to the witness.
+  void lowerBoundOf(const cost::Program &changed, const std::string &how);
 };
 
 /// Errors are emitted on the module. `category` is that of remarks.
@@ -39,8 +47,29 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
 void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost::PlanOptions &options,
               cost::PolicyResult &plan);
 
-/// Tries the program with its large collectives cut, and makes the best such plan the plan if it gains (PlanSplit.cpp).
+/// Tries the program with its loops pipelined, and makes the best such plan the plan if it gains, or if that is asked for
+/// (PlanLoops.cpp).
+void tryPipelines(ModuleOp module, LoopPolicy policy, const ModelOptions &options, ModelledPlan &plan);
+
+/// Tries the planned program with its large collectives cut, and makes the best such plan the plan if it gains (PlanSplit.cpp).
 void trySplits(ModuleOp module, const ModelOptions &options, ModelledPlan &plan);
+
+/// A changed copy of the module with a plan of its own, which may become the plan.
+struct PlannedCopy {
+  std::unique_ptr<CutModule> cut;
+  cost::PolicyResult plan;
+  std::vector<cost::Alternative> alternatives;
+
+  /// Models and plans the copy. False: it can't be, or needs more memory than there is.
+  bool make(const ModelOptions &options, const ModelledPlan &plan, cost::Seconds budget);
+  /// Whether it takes less than the plan, by at least this share, under draws that neither was searched with.
+  bool gains(const ModelledPlan &plan, double least) const;
+  /// Makes it the plan. The bound is the lower of those of both programs. `how` it was changed: "with collectives cut".
+  void adopt(ModelledPlan &plan, StringRef how) &&;
+};
+constexpr double leastGain = 0.01; ///< setting: of the objective, to prefer a changed copy
+/// The share by which `after` is less than `before`: "1.5 %".
+std::string gainText(cost::Seconds before, cost::Seconds after);
 
 /// Rows of a schedule, in issue order.
 std::vector<PlannedCollective> plannedCollectives(const ProgramModel &model, const cost::Schedule &schedule,

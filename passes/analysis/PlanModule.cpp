@@ -144,6 +144,8 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
     return emitError(module.getLoc(), "plan: ") << result.error().text();
   plan.result = std::move(*result);
   separate(plan.model, *plan.pricer, plan.options, plan.result.policies.back());
+  if (request.policy == cost::Policy::Braid)
+    tryPipelines(module, request.loops, modelOptions, plan);
   if (request.split && request.policy == cost::Policy::Braid && plan.options.budget.value > 0)
     trySplits(module, modelOptions, plan);
   return std::move(plan);

@@ -16,18 +16,14 @@ namespace mlir::braid {
 
 namespace {
 
-// setting: what a cut has to bring, and where it is tried
-constexpr double leastGain = 0.01;
+// setting: where a cut is tried
 constexpr double largeShare = 0.03; ///< of the step that a collective takes to be worth cutting
 constexpr double mostStartUp = 0.5; ///< by what two halves may take longer than a whole
 constexpr size_t mostTasks = 2000;
 
-struct Trial {
-  std::unique_ptr<CutModule> cut;
+struct Trial : PlannedCopy {
   Split split;
   SplitForm form;
-  cost::PolicyResult plan;
-  std::vector<cost::Alternative> alternatives;
 };
 
 class Splits {
@@ -39,7 +35,7 @@ public:
 
   void run() {
     size_t tasks = 0;
-    for (const cost::Block &block : plan.model.program.blocks)
+    for (const cost::Block &block : plan.planned().program.blocks)
       tasks += block.tasks.size();
     // A recorded profile has times of operations as they are, not of pieces.
     if (tasks > mostTasks || (options.profile && !options.profile->program.empty()))
@@ -63,8 +59,9 @@ private:
   /// Those that take a large part of the step, the longest first.
   SmallVector<CollectiveOpInterface> largeOnes() const {
     std::vector<std::pair<double, CollectiveOpInterface>> large;
-    std::vector<double> runs = cost::runs(plan.model.program);
-    for (auto [index, block] : llvm::enumerate(plan.model.program.blocks))
+    const ProgramModel &model = plan.planned();
+    std::vector<double> runs = cost::runs(model.program);
+    for (auto [index, block] : llvm::enumerate(model.program.blocks))
       for (auto [number, task] : llvm::enumerate(block.tasks)) {
         if (task.kind != cost::Task::Collective || !task.asynchronous)
           continue;
@@ -74,7 +71,7 @@ private:
         cost::Seconds twice = 2 * plan.pricer->candidates(half).front().time;
         double time = runs[index] * once.value;
         if (time >= largeShare * whole.objective.value && twice <= (1 + mostStartUp) * once)
-          large.emplace_back(time, plan.model.collective(int(index), int(number)));
+          large.emplace_back(time, model.collective(int(index), int(number)));
       }
     llvm::stable_sort(large, [](auto &a, auto &b) { return a.first > b.first; });
     return llvm::to_vector(llvm::make_second_range(large));
@@ -90,26 +87,15 @@ private:
     for (CollectiveOpInterface op : which)
       copies.push_back(cast<CollectiveOpInterface>(mapping.lookup(op.getOperation())));
     trial.split = splitCollectives(*trial.cut->module, copies, form, "");
-    trial.cut->remarks = trial.split.remarks;
+    for (auto &[where, text] : trial.split.remarks)
+      trial.cut->remarks.push_back({where, "split", std::move(text)});
     bool room = whole.objective > (1 + leastGain) * plan.result.bound.time;
     if (!trial.split.collectives || (!trial.split.operations && !room))
       return std::nullopt;
-    FailureOr<ProgramModel> model = buildProgramModel(*trial.cut->module, options);
-    if (failed(model))
+    cost::Seconds left = plan.options.budget - searched; // all searches together have one budget
+    if (left.value <= 0 || !trial.make(options, plan, left))
       return std::nullopt;
-    trial.cut->model = std::move(*model);
-    cost::PlanOptions alone = plan.options;
-    alone.compared = false;
-    alone.budget = plan.options.budget - searched; // all searches together have one budget
-    if (alone.budget.value <= 0)
-      return std::nullopt;
-    cost::Result<cost::PlanResult> result = cost::plan(trial.cut->model.program, *plan.pricer, alone);
-    if (!result)
-      return std::nullopt; // needs more memory than there is
-    trial.plan = std::move(result->policies.back());
     searched += trial.plan.searched;
-    trial.alternatives = std::move(result->alternatives);
-    separate(trial.cut->model, *plan.pricer, plan.options, trial.plan);
     tried.push_back(nameOf(trial) + " " + cost::toString(trial.plan.objective));
     return trial;
   }
@@ -137,32 +123,16 @@ private:
     for (const std::string &text : tried)
       plan.splits += (plan.splits.empty() ? "" : "; ") + text;
     plan.splits = "tried to cut collectives, objective " + cost::toString(whole.objective) + " whole: " + plan.splits;
-    cost::SampleOptions other = plan.options.sampling;
-    other.seed = other.seed * 0x9e3779b97f4a7c15 + 1;
-    auto judged = [&](const cost::Program &program, const cost::PolicyResult &policy) {
-      return cost::objective(program, policy.schedule, *plan.pricer, plan.options.objective, other);
-    };
-    if (!best || judged(best->cut->model.program, best->plan) > (1 - leastGain) * judged(plan.model.program, whole)) {
+    if (!best || !best->gains(plan, leastGain)) {
       plan.splits += "; none gains 1 %, so that all stay whole";
       return;
     }
-    char gain[32];
-    std::snprintf(gain, sizeof(gain), "%.1f %%", 100 * (1 - best->plan.objective / whole.objective));
+    std::string gain = gainText(whole.objective, best->plan.objective);
     best->plan.rule += "; " + nameOf(*best) + ", which gains " + gain;
-    plan.splits += "; the plan gains " + std::string(gain);
-    best->alternatives.push_back({whole.rule, whole.objective, whole.collectives, false});
-    llvm::stable_sort(best->alternatives, [](auto &a, auto &b) { return a.objective < b.objective; });
-    cost::Bound bound = cost::lowerBound(best->cut->model.program, *plan.pricer);
-    if (bound.time < plan.result.bound.time)
-      plan.result.bound = {bound.time, bound.witness + ", with collectives cut"};
-    cost::QuantileBound &drawn = plan.result.quantileBound,
-                        cut = cost::quantileBound(best->cut->model.program, *plan.pricer, bound, plan.options.objective,
-                                                  cost::unseen(plan.options.sampling));
-    drawn = {std::min(drawn.p50, cut.p50), std::min(drawn.p95, cut.p95), std::min(drawn.p99, cut.p99),
-             std::min(drawn.objective, cut.objective)};
-    plan.result.alternatives = std::move(best->alternatives);
-    plan.result.policies.back() = std::move(best->plan);
-    plan.cut = std::move(best->cut);
+    if (plan.cut)
+      best->plan.rule += "; of the program with loops pipelined";
+    plan.splits += "; the plan gains " + gain;
+    std::move(*best).adopt(plan, "with collectives cut");
   }
 
   ModuleOp module;
@@ -177,7 +147,7 @@ private:
 } // namespace
 
 void trySplits(ModuleOp module, const ModelOptions &options, ModelledPlan &plan) {
-  Splits(module, options, plan).run();
+  Splits(plan.cut ? *plan.cut->module : module, options, plan).run();
 }
 
 } // namespace mlir::braid

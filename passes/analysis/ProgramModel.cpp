@@ -12,6 +12,7 @@
 #include "analysis/CollectiveKeys.h"
 #include "analysis/ComputeCost.h"
 #include "analysis/LocatedTasks.h"
+#include "analysis/LoopStages.h"
 #include "analysis/LoopTrips.h"
 #include "analysis/Remarks.h"
 #include "analysis/SourceShape.h"
@@ -39,6 +40,7 @@ private:
   FailureOr<int> function(FunctionOpInterface function);
   FailureOr<int> block(Block &block, const Twine &name, bool entry, cost::Seconds prologue);
   LogicalResult collectiveTask(Operation *op, cost::Task &task);
+  void carried(Operation *loop, int index);
   using NestedTask = std::pair<cost::Task, SmallVector<Operation *, 1>>;
   FailureOr<std::vector<NestedTask>> nestedTasks(Operation *op, cost::Task task);
   LogicalResult addTask(const BlockUnits &units, const Unit &unit, cost::Block &plain, BlockModel &model);
@@ -132,6 +134,7 @@ FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Opera
     if (failed(index))
       return failure();
     task.block = *index;
+    carried(op, *index);
     return std::vector<NestedTask>{{task, self}};
   }
   // Regions that run once (manual_computation), or sides of a branch.
@@ -168,6 +171,30 @@ FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Opera
       tasks.back().first.result = {};
   }
   return tasks;
+}
+
+/// What a loop hands on from trip to trip, if a collective of it may complete in the next one.
+void ModelBuilder::carried(Operation *op, int index) {
+  std::optional<CarryingLoop> loop = CarryingLoop::of(op);
+  if (!loop || loop->trips.value_or(0) < 2 || lateCollectives(*loop, facts).empty())
+    return;
+  llvm::DenseMap<Operation *, int> tasks;
+  for (auto [task, ops] : llvm::enumerate(result.blocks[index].operations))
+    for (Operation *inner : ops)
+      tasks[inner] = int(task);
+  for (auto [number, argument] : llvm::enumerate(loop->carried)) {
+    cost::Carried value;
+    if (Operation *maker = loop->producer(unsigned(number)))
+      value.from = tasks.contains(maker) ? tasks.lookup(maker) : -1;
+    else if (auto passed = llvm::find(loop->carried, loop->yields()[number]); passed != loop->carried.end())
+      value.passes = int(passed - loop->carried.begin());
+    for (Operation *user : argument.getUsers())
+      if (auto reader = tasks.find(loop->body->findAncestorOpInBlock(*user)); reader != tasks.end())
+        value.readers.push_back(reader->second);
+    llvm::sort(value.readers);
+    value.readers.erase(llvm::unique(value.readers), value.readers.end());
+    result.program.blocks[index].carried.push_back(std::move(value));
+  }
 }
 
 /// Bytes that the unit's results hold, and whether they live to the end of the block.

@@ -8,9 +8,12 @@
 #include "analysis/SourceShape.h"
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/StablehloOp.h"
+#include "lowering/Incoming.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::braid {
 
@@ -90,6 +93,8 @@ private:
       return;
     WaitOp wait;
     for (Operation *user : start.getToken().getUsers()) {
+      if (carriesTokens(user)) // in the hands of BraidToDestination, and then of BraidVerifyInFlight
+        return;
       auto found = dyn_cast<WaitOp>(user);
       if (!found || wait || found->getBlock() != start->getBlock()) {
         error(start, "V2") << "the token, expected one braid.wait in the same block, got another use";
@@ -101,6 +106,49 @@ private:
       error(start, "V2") << "the token, expected one braid.wait, got none";
     else if (!llvm::equal(wait.getInputs(), start.getOperands()))
       error(start, "V2") << "operands of start and wait, expected the same, got different ones";
+  }
+
+  /// A loop that hands tokens on, or what ends a trip of one.
+  static bool carriesTokens(Operation *op) {
+    Operation *loop = op->hasTrait<OpTrait::IsTerminator>() ? op->getParentOp() : op;
+    return isa<scf::ForOp, scf::WhileOp>(loop) && llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TokenType>);
+  }
+
+  /// The planned starts whose token this may be: one, or all that a loop hands on in its place.
+  void startsOf(Value token, SmallVectorImpl<StartOp> &starts) {
+    llvm::SetVector<Value> reached;
+    reached.insert(token);
+    for (size_t index = 0; index < reached.size(); ++index) {
+      Value value = reached[index];
+      if (auto start = value.getDefiningOp<StartOp>()) {
+        if (planned(start) && !llvm::is_contained(starts, start))
+          starts.push_back(start);
+        continue;
+      }
+      Operation *from = isa<BlockArgument>(value) ? value.getParentBlock()->getParentOp() : value.getDefiningOp();
+      if (auto branch = dyn_cast_or_null<RegionBranchOpInterface>(from))
+        for (Value incoming : incomingValues(branch, value))
+          reached.insert(incoming);
+    }
+  }
+  /// What is in flight where these values are, one start for each token.
+  void addTokens(ValueRange values, SmallVectorImpl<StartOp> &flight) {
+    for (Value value : values)
+      if (isa<TokenType>(value.getType())) {
+        SmallVector<StartOp> own;
+        startsOf(value, own);
+        if (!own.empty())
+          flight.push_back(own.front());
+      }
+  }
+  void removeTokens(ValueRange values, SmallVectorImpl<StartOp> &flight) {
+    for (Value value : values)
+      if (isa<TokenType>(value.getType())) {
+        SmallVector<StartOp> own;
+        startsOf(value, own);
+        if (!own.empty())
+          llvm::erase(flight, own.front());
+      }
   }
 
   /// What runs where an operation is, in its regions and in the functions that it names.
@@ -150,16 +198,19 @@ private:
   // V3, V4: one pass over each block with the set of what is in flight.
   void verifyFlight(Block &block) {
     SmallVector<StartOp> flight;
+    addTokens(block.getArguments(), flight); // of the trip before
     for (Operation &op : block) {
-      if (auto wait = dyn_cast<WaitOp>(op)) {
-        llvm::erase(flight, wait.getStart());
+      if (isa<WaitOp>(op) || carriesTokens(&op))
+        removeTokens(op.getOperands(), flight);
+      if (isa<WaitOp>(op))
         continue;
-      }
       CollectiveOpInterface issued = dyn_cast<CollectiveOpInterface>(op);
       if (auto start = dyn_cast<StartOp>(op))
         issued = start.getCollective();
-      if (flight.empty() && !isa<StartOp>(op))
+      if (flight.empty() && !isa<StartOp>(op)) {
+        addTokens(op.getResults(), flight); // of a loop that hands them on
         continue;
+      }
       if (issued && !flight.empty() && !isPlannable(issued.getCollectiveKind())) {
         auto diagnostic = error(&op, "V4")
                           << "in flight here, expected nothing, since no planner moves a '"
@@ -177,8 +228,7 @@ private:
           diagnostic.attachNote(flight.front()->getLoc()) << "which started here";
         }
       }
-      if (auto start = dyn_cast<StartOp>(op); start && planned(start))
-        flight.push_back(start);
+      addTokens(op.getResults(), flight);
     }
   }
 

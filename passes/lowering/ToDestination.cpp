@@ -376,6 +376,32 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
     return success();
   }
 
+  /// Bufferization takes what the sides of a branch yield for one buffer. Where one side yields what a loop had in flight, and the other
+  /// what was there before the branch, the second is a copy: else the first would be one, of a buffer in flight.
+  void copyFromOutside() {
+    auto carriesTokens = [](Operation *op) {
+      return isa<scf::ForOp, scf::WhileOp>(op) && llvm::any_of(op->getResultTypes(), llvm::IsaPred<TokenType>);
+    };
+    SmallVector<scf::IfOp> branches;
+    getOperation()->walk([&](scf::IfOp branch) {
+      if (branch.getNumResults() &&
+          branch
+              .walk([&](Operation *op) { return carriesTokens(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+              .wasInterrupted())
+        branches.push_back(branch);
+    });
+    for (scf::IfOp branch : branches)
+      for (Region *side : {&branch.getThenRegion(), &branch.getElseRegion()})
+        for (OpOperand &yielded : side->front().getTerminator()->getOpOperands()) {
+          auto type = dyn_cast<RankedTensorType>(yielded.get().getType());
+          if (!type || side->isAncestor(yielded.get().getParentRegion()))
+            continue;
+          OpBuilder builder(yielded.getOwner());
+          yielded.set(
+              bufferization::AllocTensorOp::create(builder, branch.getLoc(), type, ValueRange(), yielded.get()));
+        }
+  }
+
   void runOnOperation() override {
     if (failed(isLowerable()))
       return signalPassFailure();
@@ -427,6 +453,7 @@ struct ToDestination : public impl::BraidToDestinationBase<ToDestination> {
     }
     tokens.resolve();
     tokens.separateResults();
+    copyFromOutside();
   }
 };
 

@@ -24,6 +24,7 @@ void buildDefaultPipeline(OpPassManager &manager, const DefaultPipelineOptions &
   plan.budget = options.budget;
   plan.computeProfile = options.computeProfile;
   plan.split = options.split;
+  plan.loops = options.loops;
   plan.target = options.target;
   plan.policy = options.policy;
   manager.addPass(createBraidPlan(plan));

@@ -5,7 +5,9 @@
 #include "braid/passes/Fingerprint.h"
 #include "braid/passes/Passes.h"
 #include "import/CollectiveImporter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "transforms/ApplySchedule.h"
 #include "transforms/PlanRemarks.h"
@@ -84,6 +86,7 @@ private:
     asked.baselines = false;
     asked.computeProfile = computeProfile;
     asked.split = split;
+    asked.loops = loops;
     asked.target = target == PlanTarget::Stablehlo ? "stablehlo" : "braid";
     asked.policy = policy;
     return asked;
@@ -127,10 +130,12 @@ private:
     Location loc = getOperation().getLoc();
     const ProgramModel &planned = plan.planned();
     if (plan.cut)
-      for (const auto &[where, text] : plan.cut->remarks)
-        remarkPassed(where, category, "split", text);
+      for (const CutModule::Remark &done : plan.cut->remarks)
+        remarkPassed(done.where, category, done.name, done.text);
     if (!plan.splits.empty())
       remarkAnalysis(loc, category, "split", plan.splits);
+    if (!plan.loops.empty())
+      remarkAnalysis(loc, category, "pipeline", plan.loops);
     remarkBuckets(planned, chosen.schedule, category);
     remarkOverlap(planned, chosen.schedule, category);
     remarkAlgorithms(planned, chosen.schedule, plannedCollectives(planned, chosen.schedule, *plan.pricer), category);

@@ -51,6 +51,37 @@ def through_the_tool(name):
     return check(run)
 
 
+@check
+def a_training_loop_with_its_gathers_under_the_next_forward():
+    """Five steps in one program, whose weights are gathered at the end of a step: the plan gathers them in the next trip, and nothing
+    changes to the last bit."""
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import Mesh, PartitionSpec as P
+
+    def step(ws, x):
+        def trip(_, ws):
+            first = jnp.tanh(x @ ws[0])
+            second = jnp.tanh(first @ ws[1])
+            shards = [jax.lax.psum_scatter(g, "data", scatter_dimension=0, tiled=True) for g in (x.T @ first, first.T @ second)]
+            rows = shards[0].shape[0]
+            mine = [jax.lax.dynamic_slice_in_dim(w, jax.lax.axis_index("data") * rows, rows, 0) for w in ws]
+            return tuple(jax.lax.all_gather(w - 0.001 * s, "data", axis=0, tiled=True) for w, s in zip(mine, shards))
+        return jax.lax.fori_loop(0, 5, trip, ws)
+
+    mesh = Mesh(jax.devices(), ("data",))
+    jitted = jax.jit(jax.shard_map(step, mesh=mesh, in_specs=(P(), P("data")), out_specs=P(), check_vma=False))
+    shapes = ((models.shape(64, 64), models.shape(64, 64)), models.shape(128, 64))
+    text, values = braid_jax.export(jitted, *shapes), values_for(shapes)
+    changed = braid_jax.plan(text, cluster=CLUSTER, engine="nccl", loops="pipeline")
+    def in_main(program):  # from the loop on; as JAX writes it, the body is a call of a function
+        return program.split('"stablehlo.while"')[1].split("sdy.return", 1)[0].count("stablehlo.all_gather")
+    expect(in_main(text) == 0 and in_main(changed) >= 2, f"expected gathers in the loop and behind it, got {in_main(changed)}")
+    loaded = braid_jax.load(changed, like=(jitted, shapes)).lower(*shapes).compile(compiler_options=running.KEEP_COLLECTIVES)
+    report = braid_jax.compare_callables(jitted, loaded, values, rtol=TOLERANCE)
+    expect(report and not report.moved, report)
+
+
 for name in models.PROGRAMS:
     through_the_tool(name)
 

@@ -137,6 +137,7 @@ int mlir::braid::sim::runDiff(int argc, char **argv) {
     return diffModules({options.input, second, options.cluster, *cluster, options.placement, format == "json"});
 
   options.split.setValue(false); // cut plans have no common tasks
+  options.loops.setValue(mlir::braid::LoopPolicy::Keep);
   PlanRequest there = options.request();
   bool asked = false;
   auto replace = [&](std::string &field, const llvm::cl::opt<std::string> &given) {

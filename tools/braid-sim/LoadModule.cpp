@@ -48,6 +48,9 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
       split("split", llvm::cl::init(true),
             llvm::cl::desc("try the program with its large collectives cut, too; default: on"),
             llvm::cl::cat(category)),
+      loops("loops", llvm::cl::init(LoopPolicy::Auto), loopPolicyValues(),
+            llvm::cl::desc("whether collectives may run in the next trip of a loop; default: auto"),
+            llvm::cl::cat(category)),
       seed("seed", llvm::cl::init(1), llvm::cl::desc("of all draws"), llvm::cl::cat(category)) {}
 
 PlanRequest PlanOptionsOnCommandLine::request() const {
@@ -62,6 +65,7 @@ PlanRequest PlanOptionsOnCommandLine::request() const {
   request.target = target.getNumOccurrences() ? target.getValue() : engine == "braid" ? "braid" : "stablehlo";
   request.seed = seed;
   request.split = split;
+  request.loops = loops;
   if (quantile.getNumOccurrences())
     request.quantile = quantile;
   return request;

@@ -21,6 +21,7 @@ struct PlanOptionsOnCommandLine {
   llvm::cl::opt<std::string> input, cluster, engine, objective, placement, memoryLimit, budget, computeProfile, target;
   llvm::cl::opt<double> quantile;
   llvm::cl::opt<bool> split;
+  llvm::cl::opt<mlir::braid::LoopPolicy> loops;
   llvm::cl::opt<uint64_t> seed;
   ::braid::command::Files
       outputs; ///< that the subcommand will write: loadAndPlan refuses those that can't be written ...

@@ -77,6 +77,7 @@ static int run(int argc, char **argv) {
   }
   options.outputs = {{"-o", output}, {"--predict", predict}};
   options.split = false; // a skeleton stands for the program as it is written
+  options.loops = LoopPolicy::Keep;
   FailureOr<PlannedModule> planned = loadAndPlan(options);
   if (failed(planned))
     return 1;

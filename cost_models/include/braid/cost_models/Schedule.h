@@ -43,10 +43,19 @@ struct Task {
   double trips = 1;
 };
 
+/// A value that a loop hands from one trip to the next.
+struct Carried {
+  int from = -1;            ///< the task that makes it; -1: none
+  int passes = -1;          ///< the carried value that it was in the trip before; -1: none
+  std::vector<int> readers; ///< tasks of the next trip that read it
+};
+
 struct Block {
   std::string name;
   std::vector<Task> tasks; ///< program order; operands come earlier
   Bytes live; ///< bytes that live through the whole block and that no caller counts (arguments of the entry)
+  /// Of a loop whose trips may overlap, as some collective of it can complete in the next trip: what it hands on. Else empty.
+  std::vector<Carried> carried = {};
 };
 
 struct Program {

@@ -16,6 +16,26 @@ enum class PlanTarget {
 /// What a plan whose fingerprint no longer fits is.
 enum class StalePolicy { Error, Remark };
 
+/// What a pipelined loop carries of a collective that completes in the next trip.
+enum class LoopCarry {
+  Token,   ///< it starts in its own trip: the token and the operands in flight
+  Operand, ///< it runs in the next trip: what it reads
+};
+
+/// Whether loops are pipelined in a plan.
+enum class LoopPolicy { Auto, Pipeline, Keep };
+
+inline auto loopCarryValues() {
+  return ::llvm::cl::values(
+      clEnumValN(LoopCarry::Token, "token", "it starts in its own trip and is awaited in the next one"),
+      clEnumValN(LoopCarry::Operand, "operand", "all of it runs in the next trip, first of all"));
+}
+inline auto loopPolicyValues() {
+  return ::llvm::cl::values(clEnumValN(LoopPolicy::Auto, "auto", "pipelined where the step gains"),
+                            clEnumValN(LoopPolicy::Pipeline, "pipeline", "pipelined where it is possible"),
+                            clEnumValN(LoopPolicy::Keep, "keep", "as they are"));
+}
+
 inline auto planTargetValues() {
   return ::llvm::cl::values(clEnumValN(PlanTarget::Stablehlo, "stablehlo", "exported: a bucket is one packed buffer"),
                             clEnumValN(PlanTarget::Braid, "braid", "stays in the dialect: a bucket is one launch"));

@@ -37,6 +37,8 @@ struct DefaultPipelineOptions : public PassPipelineOptions<DefaultPipelineOption
   Option<std::string> budget{*this, "budget", llvm::cl::desc("of the search (2s); 0: greedy; absent: 10 s")};
   Option<std::string> computeProfile{*this, "compute-profile", llvm::cl::desc("JSON file; absent: a roofline")};
   Option<bool> split{*this, "split", llvm::cl::desc("try cutting large collectives"), llvm::cl::init(true)};
+  Option<LoopPolicy> loops{*this, "loops", llvm::cl::desc("whether collectives may run in the next trip of a loop"),
+                           llvm::cl::init(LoopPolicy::Auto), loopPolicyValues()};
   Option<std::string> sidecar{*this, "sidecar", llvm::cl::desc("file for what the consumer needs beside the program")};
   Option<PlanTarget> target{*this, "target", llvm::cl::desc("who runs the result"),
                             llvm::cl::init(PlanTarget::Stablehlo), planTargetValues()};

@@ -119,6 +119,44 @@ def BraidOverlapCollectives : Pass<"braid-overlap-collectives", "::mlir::ModuleO
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }
 
+def BraidPipelineLoops : Pass<"braid-pipeline-loops", "::mlir::ModuleOp"> {
+  let summary = "Complete collectives at the end of a loop's trip under the beginning of the next trip";
+  let description = [{
+    Software pipelining of collectives across the back edge of a loop, in two stages. A collective whose result a trip only
+    hands on starts in its own trip and is awaited in the next one, where it is first needed:
+
+    ```
+    for (%w = %w0) {            first trip: forward, update, %t0 = start all_gather(%s0)
+      forward(%w)               for (%t = %t0, %s = %s0) {
+      %s = update                 what of forward does not need %w
+      %g = all_gather %s          %w = wait %t, %s
+      yield %g                    forward(%w), %new = update, %u = start all_gather(%new)
+    }                             yield %u, %new
+                                }
+                                %w = wait %t, %s of the last trip
+    ```
+
+    The first trip goes in front of the loop, up to what is awaited later; the last trip's wait comes behind it. A loop that may make no trip at
+    all (`scf.for` with bounds that are not known) gets a branch around it. What is computed from the result before it is handed on
+    follows the wait; what it reads of its own trip is carried too. Collectives that are in flight already (`braid.start` and
+    `braid.wait` in one body) are carried likewise.
+
+    Loops are `scf.for`, and `stablehlo.while` that counts to a known number; functions that communicate and that a loop calls are put into its
+    body first, as JAX's loops are one call each. Legality is by dependence. A collective stays, with a
+    remark, if another collective of its trip waits for it (`braid-plan` tries both in the next trip), all computation of the next trip does, or the condition of a while does; if a loop, branch or call
+    that communicates or an operation of unknown effects stands behind it; or if it would be in flight with one of other groups that share two ranks or
+    more. In the next trip its wait is in front of all of these. Each rank runs the same collectives, in an order that is the same on all.
+
+    With `carry=operand`, nothing is in flight from trip to trip: the whole collective runs in the next trip, at its beginning, where `braid-plan`
+    and `braid-overlap-collectives` find it. `braid-plan` tries this by itself.
+  }];
+  let options = [
+    Option<"carry", "carry", "::mlir::braid::LoopCarry", "::mlir::braid::LoopCarry::Token", "what goes from trip to trip",
+           [{::mlir::braid::loopCarryValues()}]>,
+  ];
+  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def BraidSelectAlgorithms : Pass<"braid-select-algorithms", "::mlir::ModuleOp"> {
   let summary = "Give each collective the algorithm that is cheapest on the cluster";
   let description = [{
@@ -153,6 +191,9 @@ class BraidPlanOptionList {
     Option<"computeProfile", "compute-profile", "std::string", [{""}],
            "JSON file with measured times: by location, or recorded by braid-run; absent: a roofline over the operations">,
     Option<"split", "split", "bool", "true", "try the program with its large collectives cut, too">,
+    Option<"loops", "loops", "::mlir::braid::LoopPolicy", "::mlir::braid::LoopPolicy::Auto",
+           "whether collectives at the end of a loop's trip may run under the beginning of the next",
+           [{::mlir::braid::loopPolicyValues()}]>,
     Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
            "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
     Option<"policy", "policy", "::braid::cost::Policy", "::braid::cost::Policy::Braid",
@@ -173,9 +214,16 @@ def BraidPlan : Pass<"braid-plan", "::mlir::ModuleOp"> {
     Where a collective takes a large part of the step and the plan is above the bound, copies of the module with those
     collectives cut into 2 to 16 pieces are planned too (`braid-split-collectives`); one that gains at least 1 %, by draws
     of its own as well, is the plan.
+
+    So are copies in which collectives at the end of a loop's trip run in the next one (`braid-pipeline-loops` with
+    `carry=operand`): all that can, all but the first one that the next trip needs, and half of them; and the same with what
+    leads to them (reduce_scatter, update, all_gather). Of such a loop what counts is
+    its steady state, and the bound is what no trip of it can be shorter than: the load of the compute stream or of a channel, or a
+    recurrence, whichever is the longest.
   }];
   let options = BraidPlanOptionList<>.options;
-  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def BraidVerifyPlan : Pass<"braid-verify-plan", "::mlir::ModuleOp"> {

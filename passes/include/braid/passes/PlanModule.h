@@ -7,6 +7,7 @@
 #define BRAID_PASSES_PLANMODULE_H
 
 #include "braid/cost_models/Schedule.h"
+#include "braid/passes/PassEnums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <memory>
@@ -23,12 +24,13 @@ struct PlanRequest {
   std::string objective = "training"; ///< or "serving"
   std::optional<double> quantile;     ///< default: the cluster's profile
   std::string placement = "packed";
-  std::string memoryLimit;          ///< "80GiB"; empty: the device's memory
-  std::string computeProfile;       ///< JSON file with measured times by location; empty: roofline
-  std::string target = "stablehlo"; ///< who runs the result: "stablehlo" or "braid"
-  bool split = true;                ///< try cutting large collectives
-  std::string budget;               ///< of the search, with its unit: "2 s"; "0": the greedy plan; empty: 10 s
-  bool baselines = true;            ///< false: at a budget of 0, only the program as written
+  std::string memoryLimit;             ///< "80GiB"; empty: the device's memory
+  std::string computeProfile;          ///< JSON file with measured times by location; empty: roofline
+  std::string target = "stablehlo";    ///< who runs the result: "stablehlo" or "braid"
+  bool split = true;                   ///< try cutting large collectives
+  LoopPolicy loops = LoopPolicy::Auto; ///< collectives in the next trip of a loop
+  std::string budget;                  ///< of the search, with its unit: "2 s"; "0": the greedy plan; empty: 10 s
+  bool baselines = true;               ///< false: at a budget of 0, only the program as written
   uint64_t seed = 1;
   /// Whose schedule is the plan: Braid's own, or that of a baseline, for who wants it in the program.
   ::braid::cost::Policy policy = ::braid::cost::Policy::Braid;
@@ -54,7 +56,7 @@ struct ModulePlan {
   ::braid::cost::Program program; ///< of the module as it is: the baselines are for it
   /// Of each block's tasks: the operation, where the task communicates (a collective; a barrier that is one), else null.
   std::vector<std::vector<Operation *>> operations;
-  /// A copy of the module with collectives cut, its program and operations.
+  /// A copy of the module with collectives cut or loops pipelined, its program and operations.
   struct Cut {
     OwningOpRef<ModuleOp> module;
     ::braid::cost::Program program;

@@ -1,0 +1,301 @@
+//===- PipelineLoops.cpp - braid-pipeline-loops: a collective completes in the next trip ------------------------===//
+#include "transforms/PipelineLoops.h"
+
+#include "analysis/FusedKernels.h"
+#include "analysis/LoopTrips.h"
+#include "analysis/RankSets.h"
+#include "analysis/Remarks.h"
+#include "braid/passes/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "transforms/LoopRotation.h"
+#include "llvm/ADT/SetVector.h"
+#include <functional>
+
+namespace mlir::braid {
+#define GEN_PASS_DEF_BRAIDPIPELINELOOPS
+#include "braid/passes/Passes.h.inc"
+
+namespace {
+
+/// What starts a collective: its braid.start, or itself.
+Operation *issuedBy(const LateCollective &one) {
+  auto wait = dyn_cast<WaitOp>(one.op);
+  return wait ? wait.getStart().getOperation() : one.op;
+}
+
+class LoopPipeliner {
+public:
+  LoopPipeliner(ModuleOp module, const PipelineForm &form, StringRef category)
+      : module(module), form(form), category(category), sets(readModuleRanks(module)) {}
+
+  PipelinedLoops run() {
+    SmallVector<Operation *> loops; // inner ones first
+    module->walk([&](Operation *op) {
+      if (isLoop(op))
+        loops.push_back(op);
+    });
+    for (Operation *op : loops)
+      pipeline(op);
+    return std::move(result);
+  }
+
+private:
+  void missed(Operation *op, const Twine &why) {
+    remarkMissed(op->getLoc(), category, "pipeline", "stays in its trip of the loop: " + why);
+  }
+
+  void pipeline(Operation *op) {
+    ModuleFacts facts(module); // anew: what was erased before may share its address with what was made
+    if (!facts.communicates(op))
+      return;
+    std::optional<CarryingLoop> loop = CarryingLoop::of(op);
+    if (!loop)
+      return remarkMissed(
+          op->getLoc(), category, "pipeline",
+          "not pipelined: it is no scf.for, and no while whose trips are counted by a number that is known");
+    if ((loop->trips && *loop->trips < 2) || (form.knownTrips && !loop->trips))
+      return remarkMissed(op->getLoc(), category, "pipeline", "not pipelined: it is not known to make two trips");
+    SmallVector<LateCollective> chosen = choose(*loop, facts);
+    if (chosen.empty())
+      return;
+    ++result.loops;
+    result.collectives += int(chosen.size());
+    for (const LateCollective &one : chosen)
+      result.chained += one.chained != nullptr;
+    for (const LateCollective &one : chosen)
+      result.remarks.emplace_back(one.op->getLoc(), describe(one));
+    bool token = form.carry == LoopCarry::Token;
+    if (token)
+      for (LateCollective &one : chosen)
+        startApart(one);
+    llvm::DenseSet<Operation *> late;
+    for (const LateCollective &one : chosen) {
+      late.insert(one.op);
+      late.insert(one.followers.begin(), one.followers.end());
+      if (!token)
+        late.insert(issuedBy(one));
+    }
+    ModuleFacts now(module);
+    for (Operation &inner : bodyOf(*loop->body))
+      now.classify(&inner);
+    rotateLoop(*loop, token ? waitsWhereNeeded(*loop, chosen, late, now) : lateFirst(*loop, late), late, now);
+  }
+
+  std::string describe(const LateCollective &one) const {
+    CollectiveOpInterface collective = one.collective;
+    std::string text = stringifyCollectiveKind(collective.getCollectiveKind()).str();
+    text +=
+        form.carry == LoopCarry::Token ? " is awaited in the next trip, behind " : " runs in the next trip, beside ";
+    int kernels = form.carry == LoopCarry::Token ? one.before : one.beside;
+    text += std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") + " that do not need it";
+    if (!one.followers.empty())
+      text += ", with " + std::to_string(one.followers.size()) +
+              (one.followers.size() == 1 ? " operation that reads it" : " operations that read it");
+    return text;
+  }
+
+  SmallVector<LateCollective> choose(const CarryingLoop &loop, ModuleFacts &facts) {
+    SmallVector<LateCollective> able =
+        lateCollectives(loop, facts, [&](Operation *op, const Twine &why) { missed(op, why); });
+    bool chains = form.chains && form.carry == LoopCarry::Operand;
+    llvm::DenseSet<Operation *> follow; // another one
+    for (const LateCollective &one : able)
+      if (chains)
+        follow.insert(one.followers.begin(), one.followers.end());
+    llvm::erase_if(able, [&](const LateCollective &one) {
+      if (one.chained && !chains)
+        missed(one.op, "another operation of its trip waits for it: " + one.chained->getName().getStringRef());
+      return (one.chained && !chains) || follow.contains(one.op);
+    });
+    SmallVector<LateCollective> chosen;
+    if (form.carry == LoopCarry::Operand) {
+      int stay = std::min(form.stay, int(able.size()));
+      chosen.append(able.begin() + stay, able.end());
+      return chosen;
+    }
+    // In the order in which they start: of two that must not be in flight together the first one is carried.
+    llvm::sort(able, [](const LateCollective &a, const LateCollective &b) {
+      return issuedBy(a)->isBeforeInBlock(issuedBy(b));
+    });
+    for (LateCollective &one : able) {
+      if (one.before == 0) {
+        missed(one.op, "the next trip needs it at once");
+        continue;
+      }
+      Operation *other = conflictBehind(loop, one);
+      for (const LateCollective &carried : chosen)
+        if (!other && conflict(carried.collective, one.collective))
+          other = issuedBy(carried);
+      if (other)
+        missed(one.op, "it shares two ranks or more with " + other->getName().getStringRef() + " at " +
+                           locationText(other->getLoc()) + ", so that the two must not be in flight together");
+      else
+        chosen.push_back(std::move(one));
+    }
+    return chosen;
+  }
+
+  /// Different groups with two ranks in common. What is not known (another kind, bad groups) counts as such.
+  bool conflict(CollectiveOpInterface a, CollectiveOpInterface b) {
+    if (!isPlannable(a.getCollectiveKind()) || !isPlannable(b.getCollectiveKind()))
+      return true;
+    FailureOr<RankSet> one = sets.of(a), other = sets.of(b);
+    if (failed(one) || failed(other))
+      return true;
+    return one->communicator(a.getCollectiveKind()) != other->communicator(b.getCollectiveKind()) &&
+           shareTwoRanks(*one->groups, *other->groups);
+  }
+
+  static CollectiveOpInterface startedBy(Operation *op) {
+    if (auto start = dyn_cast<StartOp>(op))
+      return start.getCollective();
+    return dyn_cast<CollectiveOpInterface>(op);
+  }
+
+  /// What starts, or is still awaited, behind a collective in its trip and must not be in flight with it.
+  Operation *conflictBehind(const CarryingLoop &loop, const LateCollective &one) {
+    for (Operation *op = issuedBy(one)->getNextNode(); op; op = op->getNextNode()) {
+      auto wait = dyn_cast<WaitOp>(op);
+      CollectiveOpInterface other = wait && wait.getStart() ? wait.getStart().getCollective() : startedBy(op);
+      if (other && other != one.collective && conflict(other, one.collective))
+        return op;
+    }
+    return nullptr;
+  }
+
+  void startApart(LateCollective &one) {
+    if (isa<WaitOp>(one.op))
+      return;
+    OpBuilder builder(one.op);
+    SmallVector<Value> results(one.op->getResults());
+    StartOp start = StartOp::wrap(builder, one.collective);
+    builder.setInsertionPointAfter(start);
+    auto wait =
+        WaitOp::create(builder, start.getLoc(), one.op->getResultTypes(), start.getToken(), start.getOperands());
+    Operation *yield = start.getYield();
+    for (auto [inner, outer] : llvm::zip(results, wait->getResults()))
+      inner.replaceAllUsesExcept(outer, yield);
+    one.op = wait;
+  }
+
+  /// Operations on values of the trip before come first; whoever plans the body moves them on.
+  SmallVector<Operation *> lateFirst(const CarryingLoop &loop, const llvm::DenseSet<Operation *> &late) {
+    SmallVector<Operation *> order;
+    for (bool first : {true, false})
+      for (Operation &op : bodyOf(*loop.body))
+        if (late.contains(&op) == first)
+          order.push_back(&op);
+    return order;
+  }
+
+  /// Each wait before the first operation that needs it, that nothing may be in flight across, or that starts what must not be in
+  /// flight with it.
+  SmallVector<Operation *> waitsWhereNeeded(const CarryingLoop &loop, ArrayRef<LateCollective> chosen,
+                                            const llvm::DenseSet<Operation *> &late, ModuleFacts &facts) {
+    llvm::SetVector<Operation *> order;
+    std::function<void(Operation *)> emit = [&](Operation *op) {
+      if (order.contains(op))
+        return;
+      forEachValueRead(op, [&](Value value) {
+        Operation *source = value.getDefiningOp();
+        if (source && source->getBlock() == loop.body && late.contains(source))
+          emit(source);
+      });
+      order.insert(op);
+    };
+    auto emitAll = [&] {
+      for (Operation &op : bodyOf(*loop.body))
+        if (late.contains(&op))
+          emit(&op);
+    };
+    llvm::DenseMap<Value, Operation *> makers;
+    for (auto [index, argument] : llvm::enumerate(loop.carried))
+      if (Operation *source = loop.producer(index); source && late.contains(source))
+        makers[argument] = source;
+    for (Operation &op : bodyOf(*loop.body)) {
+      if (late.contains(&op))
+        continue;
+      forEachValueRead(&op, [&](Value value) {
+        if (Operation *maker = makers.lookup(value))
+          emit(maker);
+      });
+      CollectiveOpInterface started = startedBy(&op);
+      OpClass kind = facts.classify(&op);
+      if (!started && !isa<WaitOp>(op) && (kind == OpClass::Barrier || kind == OpClass::Nested))
+        emitAll();
+      for (const LateCollective &one : chosen)
+        if (started && (started == one.collective || conflict(started, one.collective)))
+          emit(one.op);
+      order.insert(&op);
+    }
+    emitAll();
+    return order.takeVector();
+  }
+
+  ModuleOp module;
+  const PipelineForm &form;
+  StringRef category;
+  RankSets sets;
+  PipelinedLoops result;
+};
+
+struct PipelineLoops : impl::BraidPipelineLoopsBase<PipelineLoops> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    PipelineForm form;
+    form.carry = carry;
+    inlineLoopBodies(getOperation());
+    PipelinedLoops done = pipelineLoops(getOperation(), form, getArgumentName());
+    for (const auto &[location, text] : done.remarks)
+      remarkPassed(location, getArgumentName(), "pipeline", text);
+    if (!done.loops)
+      markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+
+int inlineLoopBodies(ModuleOp module) {
+  int inlined = 0;
+  for (bool more = true; more;) {
+    more = false;
+    ModuleFacts facts(module);
+    SmallVector<Operation *> calls;
+    module->walk([&](Operation *op) {
+      FunctionOpInterface callee = isa<CallOpInterface>(op) ? facts.calleeOf(op) : FunctionOpInterface();
+      std::optional<CarryingLoop> loop = callee ? CarryingLoop::of(op->getParentOp()) : std::nullopt;
+      if (loop && facts.communicates(op) && op->getBlock() == loop->body && !callee.isExternal() &&
+          llvm::hasSingleElement(callee.getFunctionBody()) && !callee->isAncestor(op))
+        calls.push_back(op);
+    });
+    for (Operation *call : calls) {
+      FunctionOpInterface callee = facts.calleeOf(call);
+      Block &body = callee.getFunctionBody().front();
+      OpBuilder builder(call);
+      IRMapping map;
+      map.map(body.getArguments(), call->getOperands());
+      for (Operation &op : bodyOf(body))
+        builder.clone(op, map);
+      for (auto [result, value] : llvm::zip(call->getResults(), body.back().getOperands()))
+        result.replaceAllUsesWith(map.lookupOrDefault(value));
+      call->erase();
+      if (callee.isPrivate() && SymbolTable::symbolKnownUseEmpty(callee, module))
+        callee->erase();
+      ++inlined;
+      more = true;
+      break; // facts are of operations that may be gone
+    }
+  }
+  return inlined;
+}
+
+PipelinedLoops pipelineLoops(ModuleOp module, const PipelineForm &form, StringRef category) {
+  return LoopPipeliner(module, form, category).run();
+}
+
+} // namespace mlir::braid
