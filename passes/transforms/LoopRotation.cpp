@@ -174,11 +174,7 @@ private:
         if (loop.producer(index) == op)
           trip.map(loop.carried[index], before.lookup(loop.yields()[index]));
     }
-    SmallVector<Value> values = handedOn(trip);
-    IRMapping none;
-    for (Value value : loop.yields()) // the terminator's own operands are set below
-      none.map(value, values.front());
-    builder.clone(*loop.terminator(), none)->setOperands(values);
+    builder.clone(*loop.terminator())->setOperands(handedOn(trip));
   }
 
   const CarryingLoop &loop;
