@@ -31,36 +31,44 @@ static std::string percent(double fraction) {
   return text;
 }
 
-Result<std::string> emitNcclEnvironment(const Cluster &cluster, const std::string &tunerFile, const std::string &plugin) {
+Result<std::string> emitNcclEnvironment(const Cluster &cluster, const std::string &tunerFile,
+                                        const std::string &plugin) {
   for (const std::string &path : {tunerFile, plugin})
     if (path.find_first_of(" \t\n'\"\\$`#") != std::string::npos)
       return Error{"path for NCCL's environment, expected one without blanks, quotes, $ and #, got '" + path + "'", ""};
   const FabricProfile &profile = cluster.inter.profile;
-  std::string out = "# NCCL on cluster " + cluster.name + " (" + cluster.hash + ")\n"
+  std::string out = "# NCCL on cluster " + cluster.name + " (" + cluster.hash +
+                    ")\n"
                     "# NCCL_CONF_FILE names this file, or a shell reads it: set -a; . FILE\n\n";
   if (tunerFile.empty())
-    out += "# Algorithms and protocols by size: braid-sim emit nccl-tuner, and --tuner-file here. NCCL_ALGO and NCCL_PROTO would\n"
+    out += "# Algorithms and protocols by size: braid-sim emit nccl-tuner, and --tuner-file here. NCCL_ALGO and "
+           "NCCL_PROTO would\n"
            "# hold for small and large collectives alike.\n";
   else
-    out += "# Algorithms and protocols by size, as priced for this cluster; NCCL_DEBUG INFO and NCCL_DEBUG_SUBSYS INIT,TUNING say why.\n"
-           "NCCL_TUNER_PLUGIN=" + plugin + "\nBRAID_TUNER_FILE=" + tunerFile + "\n";
+    out += "# Algorithms and protocols by size, as priced for this cluster; NCCL_DEBUG INFO and NCCL_DEBUG_SUBSYS "
+           "INIT,TUNING say why.\n"
+           "NCCL_TUNER_PLUGIN=" +
+           plugin + "\nBRAID_TUNER_FILE=" + tunerFile + "\n";
   if (cluster.hosts < 2)
     return out + "\n# One host: nothing of the network to set.\n";
 
   out += "\n";
   Seconds now = largeAllReduce(cluster);
   auto gain = [&](const Cluster &other) { return 1 - largeAllReduce(other) / now; };
-  std::string quantile = "the p" + std::to_string(int(std::lround(cluster.defaultQuantile * 100))) + " of a 64 MiB all_reduce of " +
-                         std::to_string(cluster.ranks()) + " ranks, now " + toString(now);
+  std::string quantile = "the p" + std::to_string(int(std::lround(cluster.defaultQuantile * 100))) +
+                         " of a 64 MiB all_reduce of " + std::to_string(cluster.ranks()) + " ranks, now " +
+                         toString(now);
   if (profile.adaptiveRouting) {
-    out += "# The cluster file says that switches route adaptively: no flow is bound to an uplink. NCCL's default for RoCE is off.\n"
+    out += "# The cluster file says that switches route adaptively: no flow is bound to an uplink. NCCL's default for "
+           "RoCE is off.\n"
            "NCCL_IB_ADAPTIVE_ROUTING=1\n";
   } else {
     Cluster adaptive = cluster;
     adaptive.inter.profile.adaptiveRouting = true;
     adaptive.inter.profile.collisionUplinks = 0;
     if (double gained = gain(adaptive); gained >= least)
-      out += "# NCCL_IB_ADAPTIVE_ROUTING: where switches can route adaptively, 1 takes " + percent(gained) + " off " + quantile + ".\n";
+      out += "# NCCL_IB_ADAPTIVE_ROUTING: where switches can route adaptively, 1 takes " + percent(gained) + " off " +
+             quantile + ".\n";
   }
   int best = profile.collisionFlowsPerNic;
   double bestGain = 0;
@@ -73,8 +81,8 @@ Result<std::string> emitNcclEnvironment(const Cluster &cluster, const std::strin
     }
   }
   if (bestGain > 0)
-    out += "# Queue pairs that a connection's bytes are dealt over, so that more uplinks carry them: " + percent(bestGain) + " off " +
-           quantile + ".\nNCCL_IB_QPS_PER_CONNECTION=" + std::to_string(best) + "\n";
+    out += "# Queue pairs that a connection's bytes are dealt over, so that more uplinks carry them: " +
+           percent(bestGain) + " off " + quantile + ".\nNCCL_IB_QPS_PER_CONNECTION=" + std::to_string(best) + "\n";
   else if (best > 1)
     out += "# Queue pairs of a connection: as the cluster file says; more take less than 1 % off " + quantile +
            ".\nNCCL_IB_QPS_PER_CONNECTION=" + std::to_string(best) + "\n";

@@ -47,8 +47,8 @@ static std::string choicesOf(const ChoiceRange &range, int ranks) {
   std::string out;
   for (size_t i = 0; i < range.first.size(); ++i) {
     const Candidate &c = *range.first[i];
-    out += std::string(i ? ",\n        " : "") + "{\"algorithm\": " + quoted(c.algorithm) + ", \"protocol\": " +
-           quoted(c.protocol) + ", \"channels\": " + std::to_string(std::min(c.channels, 64)) +
+    out += std::string(i ? ",\n        " : "") + "{\"algorithm\": " + quoted(c.algorithm) +
+           ", \"protocol\": " + quoted(c.protocol) + ", \"channels\": " + std::to_string(std::min(c.channels, 64)) +
            ", \"channels_from_bytes\": " + std::to_string(allChannelsFrom(c, ranks)) + ", \"predicted_us\": [" +
            microsecondsOf(c.time) + ", " + microsecondsOf(range.last[i]->time) + "]}";
   }
@@ -61,7 +61,7 @@ static std::string collectiveOf(CollectiveKind kind, const CommunicatorShape &sh
   for (int device = 0; device < cluster.ranks(); ++device)
     packed.deviceOf.push_back(device);
   Pricer pricer(cluster, packed, Engine::Nccl, BucketForm::OneLaunch); // its cache goes when the collective is done
-  int64_t unit = kind == CollectiveKind::AllGather ? shape.ranks : 1;   // NCCL's size of an operand of one byte
+  int64_t unit = kind == CollectiveKind::AllGather ? shape.ranks : 1;  // NCCL's size of an operand of one byte
   CollectiveSpec spec;
   spec.kind = kind;
   spec.groups = groups;
@@ -76,10 +76,10 @@ static std::string collectiveOf(CollectiveKind kind, const CommunicatorShape &sh
   std::string out;
   for (const ChoiceRange &range : choiceRanges(std::max<int64_t>(1, most.value / unit), rank, orderOf)) {
     int64_t from = out.empty() ? 1 : range.from * unit, to = (range.to + 1) * unit - 1;
-    out += std::string(out.empty() ? "" : ",\n") + "     {\"min_bytes\": " + std::to_string(from) + ", \"max_bytes\": " +
-           std::to_string(to) + ",\n      \"why\": " +
-           quoted("at " + toString(Bytes{range.at * unit}) + ": " + termsOf(*range.middle[0])) + ",\n      \"choices\": [" +
-           choicesOf(range, shape.ranks) + "]}";
+    out += std::string(out.empty() ? "" : ",\n") + "     {\"min_bytes\": " + std::to_string(from) +
+           ", \"max_bytes\": " + std::to_string(to) +
+           ",\n      \"why\": " + quoted("at " + toString(Bytes{range.at * unit}) + ": " + termsOf(*range.middle[0])) +
+           ",\n      \"choices\": [" + choicesOf(range, shape.ranks) + "]}";
   }
   return "    " + quoted(algorithms::name(kind)) + ": [\n" + out + "]";
 }
@@ -110,9 +110,10 @@ static std::string constantsOf(const CommunicatorShape &shape, const Cluster &cl
                                            std::pow(shape.nodes, -fit[ncclfit::Contention]));
     caps += "]";
   }
-  return table("base_latency", [&](Algorithm a, Protocol p) { return fit[ncclfit::StartUp] * baseLatencyUs[a][p]; }) + ",\n" +
-         table("hop_latency_nvlink", [&](Algorithm a, Protocol p) { return hop(a, p) * hopNvlinkUs[a][p]; }) + ",\n" +
-         table("hop_latency_pcie", [&](Algorithm a, Protocol p) { return hop(a, p) * hopPcieUs[a][p]; }) + ",\n" +
+  return table("base_latency", [&](Algorithm a, Protocol p) { return fit[ncclfit::StartUp] * baseLatencyUs[a][p]; }) +
+         ",\n" + table("hop_latency_nvlink", [&](Algorithm a, Protocol p) { return hop(a, p) * hopNvlinkUs[a][p]; }) +
+         ",\n" + table("hop_latency_pcie", [&](Algorithm a, Protocol p) { return hop(a, p) * hopPcieUs[a][p]; }) +
+         ",\n" +
          table("hop_latency_network",
                [&](Algorithm a, Protocol p) { return hop(a, p) * hopNetUs[a][p] * (a == Tree ? longer : 1); }) +
          ",\n    \"ll_most\": [" + caps + "]";
@@ -120,28 +121,31 @@ static std::string constantsOf(const CommunicatorShape &shape, const Cluster &cl
 
 Result<std::string> emitNcclTuner(const Cluster &cluster, const TunerRequest &request) {
   if (request.constants && cluster.ncclFit.empty())
-    return Error{"constants, expected a cluster file with the section calibration.nccl (braid-bench fit writes it), got none: NCCL's "
+    return Error{"constants, expected a cluster file with the section calibration.nccl (braid-bench fit writes it), "
+                 "got none: NCCL's "
                  "own constants would stay",
                  cluster.path};
   if (cluster.ranks() < 2)
     return Error{"cluster, expected at least 2 devices, got 1: nothing to choose", cluster.path};
   std::string out = "{\"format\": \"braid-nccl-tuner 1\",\n \"cluster\": {\"name\": " + quoted(cluster.name) +
-                    ", \"hash\": " + quoted(cluster.hash) + "},\n \"keep\": [" +
-                    (request.overrule ? "" : unpriced) + "],\n \"communicators\": [";
+                    ", \"hash\": " + quoted(cluster.hash) + "},\n \"keep\": [" + (request.overrule ? "" : unpriced) +
+                    "],\n \"communicators\": [";
   bool first = true;
   for (const CommunicatorShape &shape : request.shapes.empty() ? usualShapes(cluster) : request.shapes) {
     Result<std::shared_ptr<const RankGroups>> groups = groupsOf(shape, cluster);
     if (!groups)
       return groups.error();
     out += std::string(first ? "" : ",") + "\n  {\"ranks\": " + std::to_string(shape.ranks) +
-           ", \"nodes\": " + std::to_string(shape.nodes) + (request.constants ? ", \"constants\": {\n" : ", \"collectives\": {\n");
+           ", \"nodes\": " + std::to_string(shape.nodes) +
+           (request.constants ? ", \"constants\": {\n" : ", \"collectives\": {\n");
     first = false;
     if (request.constants)
       out += constantsOf(shape, cluster);
     else
       for (CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
                                   CollectiveKind::Broadcast})
-        out += (kind == CollectiveKind::AllReduce ? "" : ",\n") + collectiveOf(kind, shape, *groups, cluster, request.most);
+        out += (kind == CollectiveKind::AllReduce ? "" : ",\n") +
+               collectiveOf(kind, shape, *groups, cluster, request.most);
     out += "}}";
   }
   return out + "]}\n";

@@ -37,22 +37,51 @@ struct Tuned {
 const std::vector<Tuned> &tunedCollectives() {
   using K = CollectiveKind;
   static const std::vector<Tuned> all = {
-      {0, "allgather", K::AllGather, true,
-       {{"master_worker", 1, "linear"}, {"bruck", 2, "bruck"}, {"recursive_doubling", 3, "recursive_doubling"}, {"ring", 4, "ring"}}},
-      {2, "allreduce", K::AllReduce, false,
-       {{"master_worker", 1, "basic_linear"}, {"binomial_tree", 2, "nonoverlapping"}, {"recursive_doubling", 3, "recursive_doubling"},
-        {"ring", 4, "ring"}, {"halving_doubling", 6, "rabenseifner"}}},
-      {3, "alltoall", K::AllToAll, false,
+      {0,
+       "allgather",
+       K::AllGather,
+       true,
+       {{"master_worker", 1, "linear"},
+        {"bruck", 2, "bruck"},
+        {"recursive_doubling", 3, "recursive_doubling"},
+        {"ring", 4, "ring"}}},
+      {2,
+       "allreduce",
+       K::AllReduce,
+       false,
+       {{"master_worker", 1, "basic_linear"},
+        {"binomial_tree", 2, "nonoverlapping"},
+        {"recursive_doubling", 3, "recursive_doubling"},
+        {"ring", 4, "ring"},
+        {"halving_doubling", 6, "rabenseifner"}}},
+      {3,
+       "alltoall",
+       K::AllToAll,
+       false,
        {{"naive_exchange", 1, "linear"}, {"pairwise_exchange", 2, "pairwise"}, {"bruck", 3, "modified_bruck"}}},
-      {7, "bcast", K::Broadcast, false,
-       {{"naive_exchange", 1, "basic_linear"}, {"pipelined_chain", 3, "pipeline"}, {"binomial_tree", 6, "binomial"},
+      {7,
+       "bcast",
+       K::Broadcast,
+       false,
+       {{"naive_exchange", 1, "basic_linear"},
+        {"pipelined_chain", 3, "pipeline"},
+        {"binomial_tree", 6, "binomial"},
         {"scatter_allgather", 9, "scatter_allgather_ring"}}},
       {9, "gather", K::Gather, true, {{"naive_exchange", 1, "basic_linear"}, {"binomial_tree", 2, "binomial"}}},
-      {11, "reduce", K::Reduce, false,
+      {11,
+       "reduce",
+       K::Reduce,
+       false,
        {{"naive_exchange", 1, "linear"}, {"pipelined_chain", 3, "pipeline"}, {"binomial_tree", 5, "binomial"}}},
-      {12, "reduce_scatter", K::ReduceScatter, false,
+      {12,
+       "reduce_scatter",
+       K::ReduceScatter,
+       false,
        {{"halving_doubling", 2, "recursive_halving"}, {"ring", 3, "ring"}}},
-      {13, "reduce_scatter_block", K::ReduceScatter, false,
+      {13,
+       "reduce_scatter_block",
+       K::ReduceScatter,
+       false,
        {{"master_worker", 1, "basic_linear"}, {"halving_doubling", 3, "recursive_halving"}}},
       {15, "scatter", K::Scatter, false, {{"naive_exchange", 1, "basic_linear"}, {"binomial_tree", 2, "binomial"}}},
   };
@@ -112,15 +141,16 @@ public:
       std::string why = "# nothing of Open MPI's is priced here";
       if (pair)
         why = std::string("# ") + pair->openMpi + (cut ? " in segments" : "") + ": " + toString(range.first[0]->time) +
-              " at first, " + toString(range.last[0]->time) + " at " + toString(Bytes{range.to * unit}) + "; Braid's " + pair->braid;
-      lines += "      " + std::to_string(count ? range.from * unit : 0) + " " + std::to_string(pair ? pair->number : 0) + " 0 " +
-               std::to_string(cut) + "  " + why + "\n";
+              " at first, " + toString(range.last[0]->time) + " at " + toString(Bytes{range.to * unit}) + "; Braid's " +
+              pair->braid;
+      lines += "      " + std::to_string(count ? range.from * unit : 0) + " " +
+               std::to_string(pair ? pair->number : 0) + " 0 " + std::to_string(cut) + "  " + why + "\n";
       ++count;
     }
     lines += "      " + std::to_string((most.value / unit + 1) * unit) + " 0 0 0  # larger ones: Open MPI's own\n";
-    return std::string("\n  ") + std::to_string(tuned.number) + "  # " + tuned.name + "\n  3  # sizes of communicators\n" +
-           own(0) + "    " + std::to_string(ranks) + "  # ranks\n    " + std::to_string(count + 1) + "  # rules\n" + lines +
-           own(ranks + 1);
+    return std::string("\n  ") + std::to_string(tuned.number) + "  # " + tuned.name +
+           "\n  3  # sizes of communicators\n" + own(0) + "    " + std::to_string(ranks) + "  # ranks\n    " +
+           std::to_string(count + 1) + "  # rules\n" + lines + own(ranks + 1);
   }
 
 private:
@@ -139,10 +169,12 @@ private:
 
 Result<std::string> emitOpenMpiRules(const Cluster &cluster, int ranks, Bytes most) {
   if (ranks < 2 || ranks > cluster.ranks())
-    return Error{"ranks, expected 2 to " + std::to_string(cluster.ranks()) + ", got " + std::to_string(ranks), cluster.path};
+    return Error{"ranks, expected 2 to " + std::to_string(cluster.ranks()) + ", got " + std::to_string(ranks),
+                 cluster.path};
   Rules rules(cluster, ranks, most);
-  std::string out = "# Open MPI, coll/tuned: algorithms for " + std::to_string(ranks) + " ranks of cluster " + cluster.name + " (" +
-                    cluster.hash + ")\n# mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE\n" +
+  std::string out = "# Open MPI, coll/tuned: algorithms for " + std::to_string(ranks) + " ranks of cluster " +
+                    cluster.name + " (" + cluster.hash +
+                    ")\n# mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE\n" +
                     "# Predicted times are of Braid's step programs; sizes are bytes of the whole message.\n" +
                     std::to_string(tunedCollectives().size()) + "  # collectives\n";
   for (const Tuned &tuned : tunedCollectives())

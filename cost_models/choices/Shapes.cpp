@@ -33,8 +33,9 @@ Result<std::shared_ptr<const RankGroups>> groupsOf(const CommunicatorShape &shap
   std::string got = std::to_string(ranks) + " ranks on " + std::to_string(nodes) + " nodes";
   int devices = devicesOfEveryHost(cluster);
   if (ranks < 2 || nodes < 1 || nodes > cluster.hosts || ranks % nodes != 0 || ranks / nodes > devices)
-    return Error{"communicator, expected at least 2 ranks, as many on each of at most " + std::to_string(cluster.hosts) +
-                     " nodes, at most " + std::to_string(devices) + " on one, got " + got,
+    return Error{"communicator, expected at least 2 ranks, as many on each of at most " +
+                     std::to_string(cluster.hosts) + " nodes, at most " + std::to_string(devices) + " on one, got " +
+                     got,
                  ""};
   int perNode = ranks / nodes;
   for (int host = 0; host + nodes <= cluster.hosts; host += nodes)

@@ -2,8 +2,8 @@
 #ifndef BRAID_TEST_UNIT_NCCLTUNERDRIVER_H
 #define BRAID_TEST_UNIT_NCCLTUNERDRIVER_H
 
-#include "runtime/engines/nccl/tuner/Abi.h"
 #include "catch2/catch.hpp"
+#include "runtime/engines/nccl/tuner/Abi.h"
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -93,12 +93,15 @@ public:
       status = (version == 5 ? v5()->init : v6()->init)(&context, 0x1234, ranks, nodes, logLine, &nvlink,
                                                         constants ? constants : &unused);
   }
-  ~Communicator() { version == 4 ? v4()->destroy(context) : version == 5 ? v5()->finalize(context) : v6()->finalize(context); }
+  ~Communicator() {
+    version == 4 ? v4()->destroy(context) : version == 5 ? v5()->finalize(context) : v6()->finalize(context);
+  }
   Communicator(const Communicator &) = delete;
 
   int ask(int function, size_t bytes, Costs &costs, int &channels, int operations = 1) {
     GetCollInfo get = version == 4 ? v4()->getCollInfo : version == 5 ? v5()->getCollInfo : v6()->getCollInfo;
-    return get(context, function, bytes, operations, reinterpret_cast<float **>(&costs.cell), algorithms, protocols, 0, &channels);
+    return get(context, function, bytes, operations, reinterpret_cast<float **>(&costs.cell), algorithms, protocols, 0,
+               &channels);
   }
 
   int status = -1;

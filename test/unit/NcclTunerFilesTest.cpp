@@ -77,7 +77,8 @@ TEST_CASE("NCCL's tuner: files of another version, too large, or of nonsense", "
   for (int i = 0; i < 300000; ++i)
     many += ",0";
   bad(many + "]", "expected fewer values");
-  bad(replaced(good, "\"tree\"", "\"shrub\""), "expected \"algorithm\" and \"protocol\" as NCCL knows them, got \"shrub\"");
+  bad(replaced(good, "\"tree\"", "\"shrub\""),
+      "expected \"algorithm\" and \"protocol\" as NCCL knows them, got \"shrub\"");
   bad(replaced(good, "\"channels\": 4", "\"channels\": 65"), "\"channels\", a whole number from 0 to 64");
   bad(replaced(good, "\"channels\": 4", "\"channels\": -1"), "\"channels\", a whole number from 0 to 64");
   bad(replaced(good, "\"min_bytes\": 1,", "\"min_bytes\": 1e300,"), "\"min_bytes\", a whole number");
@@ -87,7 +88,8 @@ TEST_CASE("NCCL's tuner: files of another version, too large, or of nonsense", "
   bad(replaced(good, "\"max_bytes\": ", "\"max_bytes\": 0, \"x\": "), "expected sizes that rise and do not overlap");
   bad(replaced(good, "\"ranks\": 8", "\"ranks\": \"8\""), "\"ranks\", a whole number");
   bad(replaced(good, "\"all_reduce\"", "\"all_reduced\""), "expected a collective, got \"all_reduced\"");
-  bad(replaced(good, "\"collectives\": {", "\"constants\": {\"base_latency\": {\"tree\": {\"LL\": 0}}}, \"collectives\": {"),
+  bad(replaced(good, "\"collectives\": {",
+               "\"constants\": {\"base_latency\": {\"tree\": {\"LL\": 0}}}, \"collectives\": {"),
       "expected a number above 0");
   bad(replaced(good, "\"collectives\": {", "\"constants\": {\"ll_most\": [[],[],[],[],[1]]}, \"collectives\": {"),
       "4 generations at 3 scales");

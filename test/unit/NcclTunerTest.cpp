@@ -46,7 +46,8 @@ static const Asked asked[] = {{AllReduce, cost::CollectiveKind::AllReduce},
 TEST_CASE("NCCL's tuner: every version chooses what the cost model does, among what NCCL can take", "[tuner]") {
   int compared = 0;
   std::set<std::string> seen;
-  for (const char *name : {"h100-roce-16x8", "h100-ib-ndr200-64x4", "a100-roce-2x8", "cpu-ib-ndr200-64x1", "h100-ib-ndr-1x8"}) {
+  for (const char *name :
+       {"h100-roce-16x8", "h100-ib-ndr200-64x4", "a100-roce-2x8", "cpu-ib-ndr200-64x1", "h100-ib-ndr-1x8"}) {
     cost::Cluster cluster = readCluster(name);
     TunerFile file(emitted(cluster));
     for (const cost::CommunicatorShape &shape : cost::usualShapes(cluster)) {
@@ -78,8 +79,8 @@ TEST_CASE("NCCL's tuner: every version chooses what the cost model does, among w
                         before.cell[algorithm][p] >= 0)
                       best = &c;
               auto [algorithm, protocol] = costs.taken();
-              INFO(name << ", " << shape.ranks << " ranks, version " << version << ", " << functionNames[a.function] << " of "
-                        << bytes << " B without " << without);
+              INFO(name << ", " << shape.ranks << " ranks, version " << version << ", " << functionNames[a.function]
+                        << " of " << bytes << " B without " << without);
               if (best) {
                 CHECK(std::string(algorithmNames[algorithm]) == best->algorithm);
                 CHECK(std::string(protocolNames[protocol]) == best->protocol);
@@ -147,7 +148,8 @@ TEST_CASE("NCCL's tuner: a cell that would lose accuracy is left alone, whatever
   CHECK(plain.taken().first == 1); // of other types it is the choice
 }
 
-TEST_CASE("NCCL's tuner: each choice is explained; a communicator of another shape is left alone and says so once", "[tuner]") {
+TEST_CASE("NCCL's tuner: each choice is explained; a communicator of another shape is left alone and says so once",
+          "[tuner]") {
   TunerFile file(emitted(readCluster("h100-roce-4x2")));
   int channels = 0;
   {
@@ -155,7 +157,8 @@ TEST_CASE("NCCL's tuner: each choice is explained; a communicator of another sha
     Costs costs = Costs::ringsAndTrees();
     communicator.ask(AllReduce, 65536, costs, channels);
     CHECK(logged.back().level == Info);
-    for (const char *part : {"all_reduce of 65536 B on 8 ranks, 4 nodes: ring LL, predicted", "next: tree LL", "why: at ", "base latency"})
+    for (const char *part :
+         {"all_reduce of 65536 B on 8 ranks, 4 nodes: ring LL, predicted", "next: tree LL", "why: at ", "base latency"})
       CHECK_THAT(logged.back().text, Catch::Contains(part));
     communicator.ask(AllReduce, 65536, costs, channels, 3);
     CHECK_THAT(logged.back().text, Catch::Contains("3 in one group call: NCCL chooses"));
@@ -189,10 +192,12 @@ TEST_CASE("NCCL's tuner: odd questions change nothing", "[tuner]") {
   GetCollInfo get = Communicator::v6()->getCollInfo;
   CHECK(get(communicator.context, AllReduce, 4096, 1, nullptr, 7, 3, 0, &channels) == Success);
   CHECK(get(nullptr, AllReduce, 4096, 1, reinterpret_cast<float **>(&costs.cell), 7, 3, 0, &channels) == Success);
-  CHECK(get(communicator.context, AllReduce, 4096, 1, reinterpret_cast<float **>(&costs.cell), 0, 0, 0, &channels) == Success);
+  CHECK(get(communicator.context, AllReduce, 4096, 1, reinterpret_cast<float **>(&costs.cell), 0, 0, 0, &channels) ==
+        Success);
   CHECK(std::memcmp(&costs, &before, sizeof costs) == 0);
   CHECK(channels == 0);
-  CHECK(get(communicator.context, AllReduce, 4096, 1, reinterpret_cast<float **>(&costs.cell), 7, 3, 0, nullptr) == Success);
+  CHECK(get(communicator.context, AllReduce, 4096, 1, reinterpret_cast<float **>(&costs.cell), 7, 3, 0, nullptr) ==
+        Success);
   CHECK(costs.taken() == std::pair(0, 0));
   size_t chunk = 12345;
   CHECK(Communicator::v6()->getChunkSize(communicator.context, AllReduce, 4096, 0, 0, 4, &chunk) == Success);

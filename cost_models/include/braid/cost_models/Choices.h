@@ -39,9 +39,9 @@ Result<std::shared_ptr<const RankGroups>> groupsOf(const CommunicatorShape &shap
 
 struct TunerRequest {
   std::vector<CommunicatorShape> shapes; ///< empty: the usual ones
-  Bytes most{int64_t(1) << 34};          ///< the largest size that has choices: the larger of what a rank sends and receives
-  bool constants = false;                ///< NCCL's constants, as calibrated, instead of choices
-  bool overrule = false;                 ///< also where NCCL would take an algorithm that has no price (NVLS, CollNet, PAT)
+  Bytes most{int64_t(1) << 34}; ///< the largest size that has choices: the larger of what a rank sends and receives
+  bool constants = false;       ///< NCCL's constants, as calibrated, instead of choices
+  bool overrule = false;        ///< also where NCCL would take an algorithm that has no price (NVLS, CollNet, PAT)
 };
 
 /// The file of NCCL's tuner plugin (JSON); runtime/engines/nccl/tuner describes it.
@@ -52,7 +52,8 @@ Result<std::string> emitOpenMpiRules(const Cluster &cluster, int ranks, Bytes mo
 
 /// A file for NCCL_CONF_FILE, or a shell's `set -a`: the variables that have an effect in the model, each with what it gains.
 /// `tunerFile`: of emitNcclTuner, "": none; `plugin`: its library, as NCCL finds it.
-Result<std::string> emitNcclEnvironment(const Cluster &cluster, const std::string &tunerFile, const std::string &plugin);
+Result<std::string> emitNcclEnvironment(const Cluster &cluster, const std::string &tunerFile,
+                                        const std::string &plugin);
 
 } // namespace braid::cost
 

@@ -19,7 +19,8 @@ enum Result : int { Success = 0 };
 enum Function : int { Broadcast, Reduce, AllGather, ReduceScatter, AllReduce };
 constexpr const char *functionNames[] = {"broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce"};
 constexpr int functions = 5; ///< that have algorithms; others are point-to-point
-constexpr const char *algorithmNames[] = {"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
+constexpr const char *algorithmNames[] = {"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
+                                          "nvls_tree", "pat"};
 constexpr int algorithms = 7;
 constexpr const char *protocolNames[] = {"LL", "LL128", "Simple"};
 constexpr int protocols = 3;
@@ -29,11 +30,15 @@ constexpr int mostChannels = 64;
 /// NCCL's log: a level, the subsystems that a line belongs to, where it comes from, and what printf takes.
 using Logger = void (*)(int level, unsigned long subsystems, const char *file, int line, const char *format, ...);
 enum Level : int { Warn = 2, Info = 3 };
-enum Subsystem : unsigned long { Init = 0x1, Tuning = 0x40, All = ~0ul }; ///< warnings are of all: any mask lets them through
+enum Subsystem : unsigned long {
+  Init = 0x1,
+  Tuning = 0x40,
+  All = ~0ul
+}; ///< warnings are of all: any mask lets them through
 
 /// A row for each algorithm, a column for each protocol, in microseconds; NCCL passes the address of the first cell as float**.
-using GetCollInfo = int (*)(void *context, int function, size_t bytes, int operations, float **costs, int algorithmCount,
-                            int protocolCount, int registered, int *channels);
+using GetCollInfo = int (*)(void *context, int function, size_t bytes, int operations, float **costs,
+                            int algorithmCount, int protocolCount, int registered, int *channels);
 
 struct TunerV4 {
   const char *name;
@@ -74,7 +79,8 @@ struct TunerV6 {
   InitV5 init;
   GetCollInfo getCollInfo;
   int (*finalize)(void *context);
-  int (*getChunkSize)(void *context, int function, size_t bytes, int algorithm, int protocol, int channels, size_t *chunk);
+  int (*getChunkSize)(void *context, int function, size_t bytes, int algorithm, int protocol, int channels,
+                      size_t *chunk);
 };
 
 static_assert(sizeof(TunerV4) == 32 && offsetof(TunerV4, init) == 8 && offsetof(TunerV4, getCollInfo) == 16 &&

@@ -35,8 +35,8 @@ static int getCollInfo(void *context, int function, size_t bytes, int operations
                        int protocolCount, int, int *channels) {
   try {
     if (context)
-      static_cast<const Tuner *>(context)->decide(function, bytes, operations, reinterpret_cast<float *>(costs), algorithmCount,
-                                                  protocolCount, channels);
+      static_cast<const Tuner *>(context)->decide(function, bytes, operations, reinterpret_cast<float *>(costs),
+                                                  algorithmCount, protocolCount, channels);
   } catch (...) { // no memory for a line of the log
   }
   return Success;

@@ -36,7 +36,8 @@ public:
   std::string run(const Json &file) {
     const Json &format = file["format"];
     if (format.text() != Table::format)
-      return std::string("expected the format \"") + Table::format + "\", which braid-sim emit nccl-tuner of the same build writes, got " +
+      return std::string("expected the format \"") + Table::format +
+             "\", which braid-sim emit nccl-tuner of the same build writes, got " +
              (format.kind() == Json::String ? "\"" + printable(format.text()) + "\"" : "none");
     table.cluster = printable(file["cluster"]["name"].text());
     table.hash = printable(file["cluster"]["hash"].text());
@@ -124,15 +125,15 @@ private:
     choice.algorithm = indexOf(item["algorithm"].text(), algorithmNames, algorithms);
     choice.protocol = indexOf(item["protocol"].text(), protocolNames, protocols);
     if (choice.algorithm < 0 || choice.protocol < 0) {
-      fail("expected \"algorithm\" and \"protocol\" as NCCL knows them, got \"" + printable(item["algorithm"].text()) + "\" and \"" +
-           printable(item["protocol"].text()) + "\"");
+      fail("expected \"algorithm\" and \"protocol\" as NCCL knows them, got \"" + printable(item["algorithm"].text()) +
+           "\" and \"" + printable(item["protocol"].text()) + "\"");
       return;
     }
     std::optional<double> channels = whole(item, "channels", mostChannels);
     std::optional<double> channelsFrom = whole(item, "channels_from_bytes", 0x1p53);
     const Json &times = item["predicted_us"];
-    if (times.size() != 2 || times[0].kind() != Json::Number || times[1].kind() != Json::Number || times[0].number() < 0 ||
-        times[1].number() < 0)
+    if (times.size() != 2 || times[0].kind() != Json::Number || times[1].kind() != Json::Number ||
+        times[0].number() < 0 || times[1].number() < 0)
       fail("expected \"predicted_us\", two times");
     if (!error.empty())
       return;
@@ -153,7 +154,8 @@ private:
           for (const auto &[protocol, number] : row.fields()) {
             int a = indexOf(algorithm, algorithmNames, algorithms), p = indexOf(protocol, protocolNames, protocols);
             if (a < 0 || p < 0)
-              fail("expected an algorithm and a protocol, got \"" + printable(algorithm) + "\" and \"" + printable(protocol) + "\"");
+              fail("expected an algorithm and a protocol, got \"" + printable(algorithm) + "\" and \"" +
+                   printable(protocol) + "\"");
             else
               add(constants, size_t((group * algorithms + a) * protocols + p), number);
           }

@@ -15,8 +15,8 @@ namespace braid::nccl {
 /// A cell of NCCL's table, and what it is predicted to take.
 struct Choice {
   int algorithm = 0, protocol = 0;
-  int channels = 0;          ///< 0: as many as NCCL takes by itself
-  size_t channelsFrom = 0;   ///< smaller collectives take fewer; NCCL knows how many
+  int channels = 0;           ///< 0: as many as NCCL takes by itself
+  size_t channelsFrom = 0;    ///< smaller collectives take fewer; NCCL knows how many
   double least = 0, most = 0; ///< microseconds, at both ends of the range
 };
 

@@ -16,17 +16,18 @@ namespace braid::nccl {
 
 static constexpr float shunned = 256;
 
-#define BRAID_LOG(level, subsystems, ...)                                                                                        \
-  do {                                                                                                                           \
-    if (logger)                                                                                                                  \
-      logger(level, subsystems, __FILE_NAME__, __LINE__, "braid tuner: " __VA_ARGS__);                                               \
+#define BRAID_LOG(level, subsystems, ...)                                                                              \
+  do {                                                                                                                 \
+    if (logger)                                                                                                        \
+      logger(level, subsystems, __FILE_NAME__, __LINE__, "braid tuner: " __VA_ARGS__);                                 \
   } while (0)
 
 Tuner::Tuner(size_t ranks, size_t nodes, Logger logger, ConstantsV5 *constants)
     : ranks(ranks), nodes(nodes), logger(logger) {
   const char *path = std::getenv("BRAID_TUNER_FILE");
   if (!path || !*path) {
-    BRAID_LOG(Warn, All, "BRAID_TUNER_FILE: expected a file of braid-sim emit nccl-tuner, got none; NCCL chooses by itself");
+    BRAID_LOG(Warn, All,
+              "BRAID_TUNER_FILE: expected a file of braid-sim emit nccl-tuner, got none; NCCL chooses by itself");
     return;
   }
   std::string error = Table::read(path, table);
@@ -37,7 +38,8 @@ Tuner::Tuner(size_t ranks, size_t nodes, Logger logger, ConstantsV5 *constants)
   shape = table.find(ranks, nodes);
   if (!shape) {
     BRAID_LOG(Info, Init | Tuning,
-              "BRAID_TUNER_FILE: %.300s: expected a communicator of %zu ranks on %zu nodes, got %.1000s; NCCL chooses by itself here",
+              "BRAID_TUNER_FILE: %.300s: expected a communicator of %zu ranks on %zu nodes, got %.1000s; NCCL chooses "
+              "by itself here",
               path, ranks, nodes, table.shapes().c_str());
     return;
   }
@@ -64,7 +66,8 @@ const Range *Tuner::rangeOf(int function, size_t bytes) const {
   if (!shape || function < 0 || function >= functions)
     return nullptr;
   const std::vector<Range> &ranges = shape->ranges[function];
-  auto after = std::upper_bound(ranges.begin(), ranges.end(), bytes, [](size_t size, const Range &r) { return size < r.from; });
+  auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), bytes, [](size_t size, const Range &r) { return size < r.from; });
   return after == ranges.begin() || bytes > (after - 1)->to ? nullptr : &*(after - 1);
 }
 
@@ -89,7 +92,8 @@ void Tuner::decide(int function, size_t bytes, int operations, float *costs, int
     return;
   const char *name = functionNames[function];
   if (operations > 1) {
-    BRAID_LOG(Info, Tuning, "%s of %zu B, %d in one group call: NCCL chooses; prices are of single ones", name, bytes, operations);
+    BRAID_LOG(Info, Tuning, "%s of %zu B, %d in one group call: NCCL chooses; prices are of single ones", name, bytes,
+              operations);
     return;
   }
   float least = impossible;
@@ -107,8 +111,8 @@ void Tuner::decide(int function, size_t bytes, int operations, float *costs, int
   };
   auto chosen = std::find_if(range->choices.begin(), range->choices.end(), usable);
   if (chosen == range->choices.end()) {
-    BRAID_LOG(Info, Tuning, "%s of %zu B: NCCL chooses; it takes none of the %zu choices from %zu B to %zu B here", name, bytes,
-              range->choices.size(), range->from, range->to);
+    BRAID_LOG(Info, Tuning, "%s of %zu B: NCCL chooses; it takes none of the %zu choices from %zu B to %zu B here",
+              name, bytes, range->choices.size(), range->from, range->to);
     return;
   }
   costs[chosen->algorithm * protocolCount + chosen->protocol] = 0;
@@ -119,11 +123,12 @@ void Tuner::decide(int function, size_t bytes, int operations, float *costs, int
   if (next != range->choices.end())
     runnerUp = std::string(algorithmNames[next->algorithm]) + " " + protocolNames[next->protocol];
   BRAID_LOG(Info, Tuning,
-            "%s of %zu B on %zu ranks, %zu nodes: %s %s%s, predicted %.4g us at %zu B to %.4g us at %zu B; next: %s, %.4g us to %.4g "
+            "%s of %zu B on %zu ranks, %zu nodes: %s %s%s, predicted %.4g us at %zu B to %.4g us at %zu B; next: %s, "
+            "%.4g us to %.4g "
             "us; why: %s",
             name, bytes, ranks, nodes, algorithmNames[chosen->algorithm], protocolNames[chosen->protocol],
-            chosen == range->choices.begin() ? "" : " (NCCL can't take what is better)", chosen->least, range->from, chosen->most,
-            range->to, runnerUp.c_str(), next == range->choices.end() ? 0. : next->least,
+            chosen == range->choices.begin() ? "" : " (NCCL can't take what is better)", chosen->least, range->from,
+            chosen->most, range->to, runnerUp.c_str(), next == range->choices.end() ? 0. : next->least,
             next == range->choices.end() ? 0. : next->most, range->why.c_str());
 }
 
