@@ -2,21 +2,10 @@
 #include "braid/cost_models/EmitProfile.h"
 #include "braid/cost_models/Aggregators.h"
 #include "braid/runtime/algorithms/Paths.h"
+#include "topology/JsonText.h"
 #include <algorithm>
-#include <cstdio>
 
 namespace braid::cost {
-
-/// Shortest text that reads back as the same number.
-static std::string number(double value) {
-  char text[32];
-  for (int digits = 6; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    if (std::strtod(text, nullptr) == value)
-      break;
-  }
-  return text;
-}
 
 static std::string noise(const FabricProfile &p) {
   std::string out = "{\"name\": \"" + p.name + "\"";
@@ -47,13 +36,6 @@ template <class Range, class Text> static std::string list(const Range &range, T
   for (const auto &element : range)
     out += (out.size() > 1 ? ", " : "") + text(element);
   return out + "]";
-}
-
-static std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text)
-    out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return out + "\"";
 }
 
 /// The flows of a path, which must be between the ranks of the placement.

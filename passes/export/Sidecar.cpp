@@ -12,18 +12,21 @@
 
 using namespace mlir;
 
+std::vector<std::string> mlir::braid::xlaFlags(XlaBackend backend) {
+  if (backend == XlaBackend::Cpu) // merges every independent all_reduce into one, also across barriers
+    return {"--xla_disable_hlo_passes=cpu-all-reduce-combiner"};
+  return {// merges collectives up to these sizes in bytes
+          "--xla_gpu_all_reduce_combine_threshold_bytes=0", "--xla_gpu_all_gather_combine_threshold_bytes=0",
+          "--xla_gpu_reduce_scatter_combine_threshold_bytes=0"};
+}
+
 LogicalResult mlir::braid::writeXlaSidecar(Location loc, StringRef path) {
   auto fail = [&](const Twine &why) { return emitError(loc) << "sidecar '" << path << "': " << why; };
   llvm::json::Object sidecar{
       {"consumer", "jax"},
       {"how", "set the environment variable XLA_FLAGS to the flags of the backend, separated by blanks"},
-      {"xla_flags",
-       llvm::json::Object{// The CPU compiler merges every independent all_reduce into one, also across barriers.
-                          {"cpu", llvm::json::Array{"--xla_disable_hlo_passes=cpu-all-reduce-combiner"}},
-                          // The GPU compiler merges collectives up to these sizes in bytes.
-                          {"gpu", llvm::json::Array{"--xla_gpu_all_reduce_combine_threshold_bytes=0",
-                                                    "--xla_gpu_all_gather_combine_threshold_bytes=0",
-                                                    "--xla_gpu_reduce_scatter_combine_threshold_bytes=0"}}}}};
+      {"xla_flags", llvm::json::Object{{"cpu", llvm::json::Array(xlaFlags(XlaBackend::Cpu))},
+                                       {"gpu", llvm::json::Array(xlaFlags(XlaBackend::Gpu))}}}};
 
   int descriptor;
   SmallString<128> temporary;

@@ -13,6 +13,7 @@ int runPlay(int argc, char **argv);
 int runExplain(int argc, char **argv);
 int runReport(int argc, char **argv);
 int runProfile(int argc, char **argv);
+int runEmit(int argc, char **argv);
 int runEmitProfile(int argc, char **argv);
 int runImport(int argc, char **argv);
 int runEmitTrace(int argc, char **argv);

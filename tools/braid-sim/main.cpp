@@ -20,6 +20,7 @@ int main(int argc, char **argv) {
        {"diff", runDiff, "why two plans differ: buckets, algorithms, starts, and the key that made them so"},
        {"report", runReport, "the plan, its timelines and its reasons on one page"},
        {"profile", runProfile, "a profiler's trace (XLA, Kineto) as a compute profile"},
+       {"emit", runEmit, "choices for others: NCCL's tuner and environment, Open MPI's rules, XLA's flags"},
        {"emit-profile", runEmitProfile, "a cluster as the runtime's emulated fabric reads it (JSON)"},
        {"import", runImport, "a simulator's workload or a Chakra trace as a program of timed computation"},
        {"emit-trace", runEmitTrace, "such a program as a Chakra trace (JSON)"},

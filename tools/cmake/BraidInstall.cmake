@@ -1,7 +1,7 @@
 # What `cmake --install` writes, and what find_package(Braid) then finds:
 #
 #   include/braid/FOLDER          public headers, with the generated ones
-#   lib                           static libraries, libbraid_rt.so, BraidPlugin.so
+#   lib                           static libraries, libbraid_rt.so, BraidPlugin.so, libnccl-tuner-braid.so
 #   lib/cmake/Braid               BraidConfig.cmake and a file of targets for each component
 #   bin                           the tools that were built
 #   share/braid/clusters          cluster files
@@ -37,7 +37,7 @@ foreach(folder ${folders})
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
     PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
-foreach(tool braid-bench braid-doctor braid-launch braid-opt braid-run braid-sim braid-skeleton braid-topo BraidPlugin)
+foreach(tool braid-bench braid-doctor braid-launch braid-opt braid-run braid-sim braid-skeleton braid-topo BraidPlugin BraidNcclTuner)
   if(TARGET ${tool})
     install(TARGETS ${tool} OPTIONAL # those that were built
       RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

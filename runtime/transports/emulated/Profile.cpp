@@ -8,7 +8,7 @@
 //                                                                         paths, which carry equal parts of a message
 //===------------------------------------------------------------------------------------------------------------===//
 #include "transports/emulated/Profile.h"
-#include "transports/emulated/Json.h"
+#include "json/Json.h"
 #include <cmath>
 #include <limits>
 

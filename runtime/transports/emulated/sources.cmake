@@ -4,7 +4,6 @@ set(BRAID_RT_EMULATED_SOURCES
   transports/emulated/FiberRanks.cpp
   transports/emulated/Fibers.cpp
   transports/emulated/InProcess.cpp
-  transports/emulated/Json.cpp
   transports/emulated/Make.cpp
   transports/emulated/Parker.cpp
   transports/emulated/Profile.cpp)

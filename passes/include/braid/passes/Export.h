@@ -5,6 +5,8 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/CommandLine.h"
+#include <string>
+#include <vector>
 
 namespace mlir::braid {
 
@@ -27,6 +29,11 @@ struct ExportOptions {
 
 /// Replaces the braid operations of `module` by StableHLO, as `braid-export` does.
 LogicalResult exportStablehlo(ModuleOp module, const ExportOptions &options);
+
+enum class XlaBackend { Cpu, Gpu };
+
+/// The XLA options without which its compiler for this kind of device merges and orders collectives again.
+std::vector<std::string> xlaFlags(XlaBackend backend);
 
 /// Writes the XLA options without which XLA merges and orders collectives again, as JSON. The file is complete or not
 /// there: it is written beside its place and then renamed.

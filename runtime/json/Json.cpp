@@ -1,16 +1,17 @@
 //===- Json.cpp - a small reader of JSON ------------------------------------------------------------------------===//
-#include "transports/emulated/Json.h"
+#include "json/Json.h"
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace braid::runtime {
 
 class JsonReader {
 public:
-  explicit JsonReader(const std::string &text) : text(text) {}
+  JsonReader(const std::string &text, size_t mostValues) : text(text), left(mostValues) {}
 
   std::string run(Json &result) {
     if (read(result, 0)) {
@@ -73,6 +74,8 @@ private:
     skip();
     if (depth > deepest || at >= text.size())
       return expected(depth > deepest ? "less than 64 levels" : "a value");
+    if (left-- == 0)
+      return expected("fewer values");
     char c = text[at];
     if (c == '{') {
       ++at;
@@ -117,19 +120,23 @@ private:
     }
     if (c != '-' && (c < '0' || c > '9'))
       return expected("a value");
-    char *end = nullptr;
     result.what = Json::Number;
-    result.value = std::strtod(text.c_str() + at, &end);
-    at = size_t(end - text.c_str());
+    auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), result.value);
+    if (problem != std::errc() || !std::isfinite(result.value)) // "-inf" is a number to from_chars
+      return expected("a number that a double holds");
+    at = size_t(end - text.data());
     return true;
   }
 
   const std::string &text;
+  size_t left; ///< values that may still come
   size_t at = 0;
   std::string error;
 };
 
-std::string Json::parse(const std::string &text, Json &result) { return JsonReader(text).run(result); }
+std::string Json::parse(const std::string &text, Json &result, size_t mostValues) {
+  return JsonReader(text, mostValues).run(result);
+}
 
 std::string Json::read(const std::string &path, Json &result) {
   std::FILE *file = std::fopen(path.c_str(), "rb");

@@ -1,11 +1,14 @@
 //===- Json.h - a small reader of JSON --------------------------------------------------------------------------===//
 //
-// For the compiled files that the runtime reads (fabric profiles, skeletons): written by Braid's own tools, read whole. No
-// comments, no duplicates checked; numbers are doubles, \u escapes are kept as they are.
+// For the compiled files that the runtime and NCCL's tuner read (fabric profiles, skeletons, choices): written by Braid's own tools,
+// read whole. No comments, no duplicates checked; numbers are finite doubles whatever the process's locale, \u escapes are kept as
+// they are.
 //===------------------------------------------------------------------------------------------------------------===//
-#ifndef BRAID_RUNTIME_TRANSPORTS_EMULATED_JSON_H
-#define BRAID_RUNTIME_TRANSPORTS_EMULATED_JSON_H
+#ifndef BRAID_RUNTIME_JSON_JSON_H
+#define BRAID_RUNTIME_JSON_JSON_H
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +20,8 @@ public:
   enum Kind { Null, Boolean, Number, String, Array, Object };
 
   /// Returns an error ("expected ',' or ']', got 'x' at line 3"), or an empty string and the value in `result`.
-  static std::string parse(const std::string &text, Json &result);
+  /// A text of more than `mostValues` values is an error too, before they take memory.
+  static std::string parse(const std::string &text, Json &result, size_t mostValues = SIZE_MAX);
   /// Reads and parses a file; errors name it.
   static std::string read(const std::string &path, Json &result);
 

@@ -1,0 +1,2 @@
+set(BRAID_RT_JSON_SOURCES
+  json/Json.cpp)
