@@ -190,6 +190,9 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
     return {BRAID_UNSUPPORTED, named(me) + ": " + request.title() + ": " + why};
   Plan plan;
   done = makePlan(request, *carrier, plan);
+  Attachments attached(*carrier);
+  if (done)
+    done = attached.take(request);
   int firstLane = 0;
   if (done)
     done = takeLanes(request, int(plan.lanes.size()), firstLane);
@@ -200,8 +203,8 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   }
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
-  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), firstLane, queue,
-                                          request.pointToPoint() ? pointToPoint++ : 0);
+  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached), firstLane,
+                                          queue, request.pointToPoint() ? pointToPoint++ : 0);
   operation = made.get();
   operations.insert(std::move(made));
   return {};

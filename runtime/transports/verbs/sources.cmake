@@ -1,7 +1,18 @@
 # Messages over RDMA verbs, and the double that tests run them on. Nothing links to rdma-core: with its headers here, its library is
 # opened where it is asked for.
 set(BRAID_RT_VERBS_SOURCES
+  transports/verbs/Connect.cpp
+  transports/verbs/Control.cpp
+  transports/verbs/Failover.cpp
+  transports/verbs/Gids.cpp
+  transports/verbs/Knobs.cpp
+  transports/verbs/Lanes.cpp
   transports/verbs/Library.cpp
+  transports/verbs/Moves.cpp
+  transports/verbs/Rail.cpp
+  transports/verbs/Registrations.cpp
+  transports/verbs/Statuses.cpp
+  transports/verbs/VerbsTransport.cpp
   transports/verbs/double/Devices.cpp
   transports/verbs/double/Network.cpp
   transports/verbs/double/Transitions.cpp)
