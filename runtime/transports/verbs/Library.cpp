@@ -7,10 +7,12 @@
 #ifdef BRAID_RT_HAVE_IBVERBS
 #include <arpa/inet.h>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <mutex>
 #include <type_traits>
 #include <unistd.h>
 
@@ -59,15 +61,20 @@ struct Library {
   decltype(&ibv_reg_dmabuf_mr) regDmaBufMr; ///< since rdma-core 34; else null
 };
 
-/// Opened once and kept: providers of devices leave threads and handlers behind that must not lose their code.
+/// Opened once and kept: providers of devices leave threads and handlers behind that must not lose their code. BRAID_IBVERBS is
+/// where it lies, if the system does not know.
 Outcome load(const Library *&loaded) {
   static Library library;
-  static const Outcome outcome = []() -> Outcome {
-    void *handle = dlopen(libraryName, RTLD_NOW | RTLD_LOCAL);
+  static bool complete = false;
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  const char *place = std::getenv("BRAID_IBVERBS");
+  if (!complete || (place && *place)) {
+    void *handle = dlopen(place && *place ? place : libraryName, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       return {BRAID_UNSUPPORTED, std::string("transport 'verbs': expected the library of rdma-core, got ") + dlerror() +
-                                     "; install it (Debian: libibverbs1 and ibverbs-providers), or take the "
-                                     "transport tcp"};
+                                     "; install it (Debian: libibverbs1 and ibverbs-providers), say where it lies "
+                                     "(BRAID_IBVERBS), or take the transport tcp"};
     std::string missing;
     auto find = [&](auto &function, const char *name, bool needed = true) {
       function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(handle, name));
@@ -103,10 +110,10 @@ Outcome load(const Library *&loaded) {
     if (!missing.empty())
       return {BRAID_UNSUPPORTED, std::string("transport 'verbs': expected ") + libraryName + " of rdma-core to have " +
                                      missing + ", got none; is it older than rdma-core 15?"};
-    return {};
-  }();
+    complete = true;
+  }
   loaded = &library;
-  return outcome;
+  return {};
 }
 
 int errorOf(int result) { return result == 0 ? 0 : result > 0 ? result : result == -1 && errno ? errno : -result; }
