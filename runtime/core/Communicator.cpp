@@ -324,6 +324,12 @@ Outcome Communicator::drive(Operation &operation, std::unique_lock<std::mutex> &
       waitedFor(operation, now - since);
   }
   goesOn();
+  for (unsigned turns = 1; !carrier->settled() && failure; ++turns) { // others wait for it
+    carrier->progress();
+    carrier->idle(turns);
+    if (turns % spinsBetweenFaults == 0)
+      lookForFaults();
+  }
   operation.state = Operation::Idle;
   return {};
 }
@@ -468,9 +474,9 @@ Outcome Communicator::test(Operation &operation, bool &done) {
   std::lock_guard<std::mutex> lock(mutex);
   if (operation.state == Operation::Idle)
     return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a test"};
-  if (operation.state != Operation::Done && failure && !progress() && ++tests % 64 == 0)
+  if ((operation.state != Operation::Done || !carrier->settled()) && failure && !progress() && ++tests % 64 == 0)
     lookForFaults();
-  done = operation.state == Operation::Done;
+  done = operation.state == Operation::Done && carrier->settled();
   if (done)
     operation.state = Operation::Idle;
   return done ? Outcome() : failure;

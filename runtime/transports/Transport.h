@@ -97,6 +97,8 @@ public:
   virtual std::string route(int peer, int lane, bool sends, int port, int index) { return {}; }
 
   virtual void progress() = 0;
+  /// Whether all has gone out that peers may wait for. If not, only progress gets it out: whoever drives this rank stays until then.
+  virtual bool settled() const { return true; }
   /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
   virtual void idle(unsigned spins) = 0;
   /// For a progress thread, which must not hold the transport while it sleeps: blocks until something may have changed, some

@@ -45,7 +45,8 @@ TEST_CASE("verbs: a registered buffer of 64 KiB and more is copied 0 times", "[v
       for (int i = 0; i < 4 && problem.empty(); ++i)
         problem = startAndWait(op);
       auto after = comm->comm->transport().counters();
-      if (problem.empty() && after.bytes - before.bytes < 4 * 64 * 1024)
+      bool sends = collective != BRAID_BROADCAST || rank == 0; // who is last does not
+      if (problem.empty() && sends && after.bytes - before.bytes < 4 * 64 * 1024)
         problem = "expected large messages, got " + std::to_string(after.bytes - before.bytes) + " bytes";
       if (problem.empty() && after.bytesCopied != before.bytesCopied)
         problem = "expected no copies, got " + std::to_string(after.copies - before.copies) + " of " +

@@ -9,29 +9,28 @@
 namespace braid::runtime::verbs {
 
 namespace {
-constexpr uint32_t reserve = 2; ///< receives kept for credits, so that both sides can always tell theirs
+constexpr uint32_t reserve = 2; ///< receives kept for what needs no credit
 }
 
+/// For an eager message or an offer: what answers others has half of the slots for itself.
 bool Peer::roomForControl() const {
-  return backlog.empty() && links[size_t(controlRail)].state == Link::Up &&
-         controlUnderWay() < controlDepth - reserve && next - consumedThere < controlDepth - reserve;
+  return backlog.empty() && links[size_t(controlRail)].state == Link::Up && controlUnderWay() < controlDepth / 2 &&
+         next - consumedThere < controlDepth - reserve;
 }
 
-/// What the protocol itself says; it waits here if there is no room.
+/// What the protocol itself says. It needs no credit: the peer may wait for it while nobody here looks at credits any more, so the
+/// device tries it until there is a receive (RNR). It waits here only if there is no slot.
 void Peer::say(const Control &control) {
   if (stopped || gone)
     return;
-  if (roomForControl())
-    return transmit(control);
   backlog.push_back(control);
+  flushBacklog();
 }
 
 void Peer::flushBacklog() {
-  while (!backlog.empty() && !stopped && !gone) {
+  while (!backlog.empty() && !stopped && !gone && links[size_t(controlRail)].state == Link::Up &&
+         controlUnderWay() < controlDepth) {
     Control control = backlog.front();
-    bool up = links[size_t(controlRail)].state == Link::Up;
-    if (!up || controlUnderWay() >= controlDepth - reserve || next - consumedThere >= controlDepth - reserve)
-      return;
     backlog.pop_front();
     transmit(control);
   }

@@ -61,6 +61,8 @@ public:
   void stop();
   /// Control messages and moves that are under way.
   bool sending() const { return !gone && (controlUnderWay() || !backlog.empty() || movesUnderWay > 0); }
+  /// Nothing waits here that the peer may wait for.
+  bool settled() const { return backlog.empty() || stopped || gone; }
   /// After stop: all work requests have ended.
   bool still() const {
     for (const Link &link : links)

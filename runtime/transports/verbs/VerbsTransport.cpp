@@ -85,6 +85,9 @@ public:
     poll();
   }
   void idle(unsigned spins) override;
+  bool settled() const override {
+    return std::all_of(peers.begin(), peers.end(), [](const auto &peer) { return !peer || peer->settled(); });
+  }
   Fault fault() override {
     aside();
     poll();
@@ -242,8 +245,8 @@ void VerbsTransport::leave() {
       return std::any_of(peers.begin(), peers.end(), [](const auto &peer) { return peer && peer->sending(); });
     };
     while (sending() && !common->fault && !deadline.passed()) {
+      aside(); // who has left before us misses nothing
       poll();
-      aside();
       sched_yield();
     }
   }
