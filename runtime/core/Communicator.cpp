@@ -190,6 +190,9 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
     return {BRAID_UNSUPPORTED, named(me) + ": " + request.title() + ": " + why};
   Plan plan;
   done = makePlan(request, *carrier, plan);
+  Attachments attached(*carrier);
+  if (done)
+    done = attached.take(request);
   int firstLane = 0;
   if (done)
     done = takeLanes(request, int(plan.lanes.size()), firstLane);
@@ -200,8 +203,8 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   }
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
-  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), firstLane, queue,
-                                          request.pointToPoint() ? pointToPoint++ : 0);
+  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached), firstLane,
+                                          queue, request.pointToPoint() ? pointToPoint++ : 0);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
@@ -321,6 +324,12 @@ Outcome Communicator::drive(Operation &operation, std::unique_lock<std::mutex> &
       waitedFor(operation, now - since);
   }
   goesOn();
+  for (unsigned turns = 1; !carrier->settled() && failure; ++turns) { // others wait for it
+    carrier->progress();
+    carrier->idle(turns);
+    if (turns % spinsBetweenFaults == 0)
+      lookForFaults();
+  }
   operation.state = Operation::Idle;
   return {};
 }
@@ -465,9 +474,9 @@ Outcome Communicator::test(Operation &operation, bool &done) {
   std::lock_guard<std::mutex> lock(mutex);
   if (operation.state == Operation::Idle)
     return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a test"};
-  if (operation.state != Operation::Done && failure && !progress() && ++tests % 64 == 0)
+  if ((operation.state != Operation::Done || !carrier->settled()) && failure && !progress() && ++tests % 64 == 0)
     lookForFaults();
-  done = operation.state == Operation::Done;
+  done = operation.state == Operation::Done && carrier->settled();
   if (done)
     operation.state = Operation::Idle;
   return done ? Outcome() : failure;

@@ -20,10 +20,11 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 
 } // namespace
 
-Operation::Operation(Communicator &comm, Request asked, Plan made, int firstLane, int queue, uint64_t pointToPoint)
+Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments held, int firstLane, int queue,
+                     uint64_t pointToPoint)
     : request(std::move(asked)), firstLane(firstLane), queue(queue), comm(comm), transport(comm.transport()),
-      plan(std::move(made)), data(transport.carriesData()), lane(plan.lanes.size()),
-      peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
+      plan(std::move(made)), attached(std::move(held)), lands(transport.lands()), data(transport.carriesData()),
+      lane(plan.lanes.size()), peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
   agreed = request.pointToPoint() || request.ranks + request.options.helpers == 1;
@@ -48,6 +49,9 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   Outcome done = readBuffers(buffers, count, wanted);
   if (!done || same(wanted.tensors, request.tensors))
     return done;
+  Attachments fresh(transport);
+  if (Outcome known = fresh.take(wanted); !known)
+    return known;
   auto found = std::find_if(others.begin(), others.end(),
                             [&](const Other &other) { return same(other.tensors, wanted.tensors); });
   Other next;
@@ -70,6 +74,7 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   others.insert(others.begin(), {std::move(request.tensors), std::move(plan)});
   request.tensors = std::move(wanted.tensors);
   plan = std::move(next.plan);
+  attached = std::move(fresh);
   return {};
 }
 
@@ -273,12 +278,16 @@ bool Operation::take(size_t index, const PlannedStep &step) {
     return true;
   }
   Message message;
+  if (lands && step.kind == PlannedStep::Receive && step.bytes == step.whole && data && clear(index, step))
+    transport.land(step.peer, firstLane + int(index), step.to, step.bytes, request.note());
   if (!transport.peek(step.peer, firstLane + int(index), message) || !clear(index, step) ||
       !checkMessage(step, message))
     return false;
   if (step.count && data) {
     const char *theirs = static_cast<const char *>(message.data) + step.at;
-    if (step.kind == PlannedStep::Receive)
+    if (step.kind == PlannedStep::Receive && theirs == step.to)
+      ; // it has landed there
+    else if (step.kind == PlannedStep::Receive)
       copyBytes(step.to, theirs, step.bytes, step.stream);
     else
       plan.reducer.run(step.to, theirs, step.mine, step.count, step.average, step.stream);

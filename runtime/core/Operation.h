@@ -6,6 +6,7 @@
 #ifndef BRAID_RUNTIME_CORE_OPERATION_H
 #define BRAID_RUNTIME_CORE_OPERATION_H
 
+#include "core/Attachments.h"
 #include "core/Plan.h"
 
 namespace braid::runtime {
@@ -15,7 +16,8 @@ class Communicator;
 class Operation {
 public:
   /// `pointToPoint`: number of a send or recv among those that this rank has planned.
-  Operation(Communicator &comm, Request request, Plan plan, int firstLane, int queue, uint64_t pointToPoint);
+  Operation(Communicator &comm, Request request, Plan plan, Attachments attached, int firstLane, int queue,
+            uint64_t pointToPoint);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
@@ -79,6 +81,8 @@ private:
   Communicator &comm;
   Transport &transport;
   Plan plan;
+  Attachments attached;
+  const bool lands;          ///< messages may land where steps want them
   const bool data;           ///< messages carry their bytes
   std::vector<Other> others; ///< used last first
   std::vector<LaneState> lane;

@@ -11,6 +11,10 @@ const std::vector<TransportEntry> &transports() {
 #ifdef BRAID_RT_WITH_TCP
       {"tcp", true, true},
 #endif
+#ifdef BRAID_RT_WITH_VERBS
+      {"verbs", true, true, haveVerbs},
+      {"verbs-double", false, true},
+#endif
 #ifdef BRAID_RT_WITH_EMULATED
       {"in-process", false, true},
       {"sizes", false, false},
@@ -67,6 +71,12 @@ Outcome makePlainTransport(const std::string &name, const TransportContext &cont
     return {BRAID_INVALID, "transport 'shm': expected all ranks on one host, got several hosts"};
   if (name == "shm" || (name.empty() && oneHost))
     return makeShmTransport(context, transport);
+#endif
+#ifdef BRAID_RT_WITH_VERBS
+  if (name == "verbs")
+    return makeVerbsTransport(context, transport);
+  if (name == "verbs-double")
+    return makeVerbsDoubleTransport(context, transport);
 #endif
 #ifdef BRAID_RT_WITH_TCP
   if (name == "tcp" || name.empty())

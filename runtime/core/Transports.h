@@ -1,6 +1,6 @@
 //===- Transports.h - the list of transports --------------------------------------------------------------------===//
 //
-// A transport is named in braid_comm_options: "shm", "tcp", "emulated+shm". Each is made by one function from what the
+// A transport is named in braid_comm_options: "shm", "tcp", "verbs", "emulated+shm". Each is made by one function from what the
 // ranks of the new communicator know about each other. A transport that is added here is run by the conformance suite.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_CORE_TRANSPORTS_H
@@ -32,11 +32,12 @@ Outcome makeTransport(const std::string &name, const TransportContext &context, 
 /// One that the emulated transport wraps, whose options are not its own.
 Outcome makePlainTransport(const std::string &name, const TransportContext &context,
                            std::unique_ptr<Transport> &transport);
-/// A transport that makeTransport knows in this build. The conformance suite runs all that carry data.
+/// A transport that makeTransport knows in this build. The conformance suite runs all that carry data and are there.
 struct TransportEntry {
   const char *name;
-  bool processes;   ///< ranks may be processes; else they are threads or fibers of one
-  bool carriesData; ///< else messages have sizes and no bytes, so that there is no result to check
+  bool processes;             ///< ranks may be processes; else they are threads or fibers of one
+  bool carriesData;           ///< else messages have sizes and no bytes, so that there is no result to check
+  bool (*isHere)() = nullptr; ///< whether this machine has what it takes; null: every machine has
 };
 /// All of them, without the combinations with "emulated+".
 const std::vector<TransportEntry> &transports();
@@ -44,6 +45,11 @@ const std::vector<TransportEntry> &transports();
 // One function per folder of transports/. A folder that this build lacks is unsupported by name.
 Outcome makeShmTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
 Outcome makeTcpTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
+Outcome makeVerbsTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
+/// Over the double of RDMA verbs (transports/verbs/double/Fabric.h), for ranks that are threads of one process.
+Outcome makeVerbsDoubleTransport(const TransportContext &context, std::unique_ptr<Transport> &transport);
+/// Whether libibverbs is here and has a device.
+bool haveVerbs();
 /// Ranks that are threads or fibers of one process. `data`: messages carry their bytes.
 Outcome makeInProcessTransport(const TransportContext &context, bool data, std::unique_ptr<Transport> &transport);
 /// Wraps a transport named `inner`.

@@ -62,6 +62,11 @@ public:
   /// Whether peers can read these bytes where they lie. If not, offer makes a copy (of any size).
   virtual bool reachable(const void *data, size_t bytes) const { return true; }
 
+  /// The bytes will be offered, or messages will land there (`written`), until as many calls of detach: where peers reach memory only
+  /// once it is registered, it is, meanwhile. Memory of allocate needs none. Empty, or what was refused.
+  virtual std::string attach(const void *data, size_t bytes, bool written) { return {}; }
+  virtual void detach(const void *data, size_t bytes, bool written) {}
+
   /// Messages of more than this many bytes go faster in pieces, of the same sizes on both sides; 0: they do not.
   virtual size_t pieceBytes() const { return 0; }
 
@@ -72,6 +77,10 @@ public:
   virtual void join(int peer, int lane) {}
   /// How many messages offered to `peer` on `lane` have been accepted.
   virtual uint64_t accepted(int peer, int lane) = 0;
+  /// The oldest message from `peer` on `lane` that was not accepted yet is wanted here, if it is of that size and has that note: it may
+  /// land there, and peek then shows it there. Until then nobody else reads or writes these bytes.
+  virtual bool lands() const { return false; } ///< whether land does anything
+  virtual void land(int peer, int lane, void *to, size_t bytes, uint16_t note) {}
   /// The oldest message from `peer` on `lane` that was not accepted yet, if it is there.
   virtual bool peek(int peer, int lane, Message &message) = 0;
   virtual void accept(int peer, int lane) = 0;
@@ -88,6 +97,8 @@ public:
   virtual std::string route(int peer, int lane, bool sends, int port, int index) { return {}; }
 
   virtual void progress() = 0;
+  /// Whether all has gone out that peers may wait for. If not, only progress gets it out: whoever drives this rank stays until then.
+  virtual bool settled() const { return true; }
   /// Called when nothing could be done `spins` times in a row: pause, yield, or sleep until something may have changed.
   virtual void idle(unsigned spins) = 0;
   /// For a progress thread, which must not hold the transport while it sleeps: blocks until something may have changed, some

@@ -282,7 +282,8 @@ int main(int argc, char **argv) {
   }
   if (settings.transports.empty()) {
     for (const runtime::TransportEntry &each : runtime::transports())
-      if (each.carriesData && (each.processes || (!settings.processes && !settings.steady)))
+      if (each.carriesData && (!each.isHere || each.isHere()) &&
+          (each.processes || (!settings.processes && !settings.steady)))
         settings.transports.push_back(each.name);
     if (!profile.empty())
       settings.transports.push_back("emulated+shm");

@@ -1,0 +1,71 @@
+//===- Knobs.cpp - what the environment says about RDMA --------------------------------------------------------------===//
+#include "transports/verbs/Knobs.h"
+#include <cstdlib>
+
+namespace braid::runtime::verbs {
+
+bool Knobs::chooses(const std::string &device, int port) const {
+  bool listed = false;
+  for (const Adapter &each : adapters) {
+    bool same = wholeNames ? device == each.name : device.compare(0, each.name.size(), each.name) == 0;
+    listed |= same && (each.port < 0 || each.port == port);
+  }
+  return adapters.empty() || listed != allBut;
+}
+
+Outcome readKnobs(const std::function<const char *(const char *)> &variable, Knobs &knobs) {
+  Outcome outcome;
+  std::string found; // the name under which it is set
+  auto value = [&](const std::string &name) -> const char * {
+    for (const char *prefix : {"BRAID_IB_", "NCCL_IB_"}) {
+      const char *text = variable((found = prefix + name).c_str());
+      if (text && *text)
+        return text;
+    }
+    return nullptr;
+  };
+  auto number = [&](const char *name, int &to, int low, int high) {
+    const char *text = value(name);
+    if (!text || !outcome)
+      return;
+    char *end = nullptr;
+    long got = std::strtol(text, &end, 0);
+    if (*end || end == text || got < low || got > high)
+      outcome = {BRAID_INVALID, found + ": expected a number from " + std::to_string(low) + " to " +
+                                    std::to_string(high) + ", got '" + text + "'"};
+    else
+      to = int(got);
+  };
+  number("GID_INDEX", knobs.gidIndex, -1, 255);
+  number("ROCE_VERSION_NUM", knobs.roceVersion, 1, 2);
+  number("QPS_PER_CONNECTION", knobs.queuePairs, 1, 16);
+  number("TIMEOUT", knobs.timeout, 1, 31);
+  number("RETRY_CNT", knobs.retries, 0, 7);
+  number("TC", knobs.trafficClass, 0, 255);
+  number("SL", knobs.serviceLevel, 0, 15);
+  number("PKEY", knobs.pkeyIndex, 0, 65535);
+  const char *list = value("HCA");
+  if (!list || !outcome)
+    return outcome;
+  std::string text = list;
+  size_t at = 0;
+  for (; at < text.size() && (text[at] == '^' || text[at] == '='); ++at)
+    (text[at] == '^' ? knobs.allBut : knobs.wholeNames) = true;
+  for (size_t end = 0; at <= text.size(); at = end + 1) {
+    end = std::min(text.find(',', at), text.size());
+    std::string one = text.substr(at, end - at);
+    size_t colon = one.find(':');
+    Knobs::Adapter adapter{one.substr(0, colon), -1};
+    if (colon != std::string::npos) {
+      char *rest = nullptr;
+      long port = std::strtol(one.c_str() + colon + 1, &rest, 10);
+      adapter.port = *rest || port < 1 || port > 255 ? 0 : int(port);
+    }
+    if (adapter.name.empty() || adapter.port == 0)
+      return {BRAID_INVALID, found + ": expected devices as mlx5_0:1,mlx5_1, got '" + text + "'"};
+    knobs.adapters.push_back(adapter);
+  }
+  return outcome;
+}
+
+} // namespace braid::runtime::verbs

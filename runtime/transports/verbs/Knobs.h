@@ -1,0 +1,42 @@
+//===- Knobs.h - what the environment says about RDMA ----------------------------------------------------------------===//
+//
+// By NCCL's names where they mean the same; BRAID_IB_... of the same name goes before NCCL_IB_...
+//
+//   NCCL_IB_HCA                   devices: "mlx5_0:1,mlx5_1", by prefix; "=" before the list: by whole names; "^": all but these
+//   NCCL_IB_GID_INDEX             entry of the port's GID table; -1: chosen (Gids.h)
+//   NCCL_IB_ROCE_VERSION_NUM      of the GID that is chosen, 2 or 1
+//   NCCL_IB_QPS_PER_CONNECTION    queue pairs for data to a peer, on each rail
+//   NCCL_IB_TIMEOUT, _RETRY_CNT   4.096 us x 2^timeout for an answer, so many times more
+//   NCCL_IB_TC, _SL, _PKEY        traffic class, service level, index of the partition key
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_TRANSPORTS_VERBS_KNOBS_H
+#define BRAID_RUNTIME_TRANSPORTS_VERBS_KNOBS_H
+
+#include "core/Outcome.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace braid::runtime::verbs {
+
+struct Knobs {
+  struct Adapter {
+    std::string name;
+    int port = -1; ///< any
+  };
+  std::vector<Adapter> adapters; ///< none: all
+  bool wholeNames = false, allBut = false;
+  int gidIndex = -1, roceVersion = 2;
+  int queuePairs = 1;
+  int timeout = 20, retries = 7;
+  int trafficClass = 0, serviceLevel = 0, pkeyIndex = 0;
+
+  bool chooses(const std::string &device, int port) const;
+};
+
+/// `variable` is getenv, or a test's.
+Outcome readKnobs(const std::function<const char *(const char *)> &variable, Knobs &knobs);
+
+} // namespace braid::runtime::verbs
+
+#endif

@@ -1,0 +1,202 @@
+//===- Moves.cpp - reads and writes, dealt over queue pairs --------------------------------------------------------------===//
+//
+// A message is cut into as many parts as there are queue pairs for data on all rails, of 64 KiB at least; the next message begins
+// with the next queue pair. So the flows of a peer, which have source ports of their own, carry equal shares.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "transports/verbs/Peer.h"
+#include <algorithm>
+#include <cstring>
+
+namespace braid::runtime::verbs {
+
+unsigned Peer::partsOf(size_t bytes, int pair) const {
+  unsigned up = 0;
+  for (const Link &link : links)
+    up += link.state == Link::Up;
+  size_t pairs = pair >= 0 ? 1 : std::max(1u, up * unsigned(dataPairs()));
+  size_t parts = std::min(std::max<size_t>(bytes / leastPart, 1), pairs);
+  return unsigned(std::max(parts, (bytes + largestPart - 1) / largestPart));
+}
+
+void Peer::deal(const Move &whole, unsigned parts, int pair, int rail) {
+  uint64_t piece = parts == 1 ? whole.bytes : (whole.bytes / parts + 127) / 128 * 128;
+  for (unsigned part = 0; part < parts; ++part) {
+    uint64_t from = part * piece;
+    unsigned number;
+    if (freeMoves.empty()) {
+      number = unsigned(moves.size());
+      moves.emplace_back();
+    } else {
+      number = freeMoves.back();
+      freeMoves.pop_back();
+    }
+    Move &move = moves[number] = whole;
+    move.used = true;
+    move.lost = false;
+    if (whole.kind != Move::ReadPart) {
+      move.part = uint8_t(part);
+      move.parts = uint8_t(std::min<unsigned>(parts, mostParts));
+    }
+    move.offset = from;
+    move.local += from;
+    move.remote += from;
+    move.bytes = part + 1 == parts ? whole.bytes - from : piece;
+    ++movesUnderWay;
+    begin(number, pair, rail);
+  }
+}
+
+int Peer::anyUp() const {
+  for (size_t rail = 0; rail < links.size(); ++rail)
+    if (links[rail].state == Link::Up)
+      return int(rail);
+  return -1;
+}
+
+/// Finds a queue pair for it.
+void Peer::begin(unsigned number, int pair, int rail) {
+  Move &move = moves[number];
+  auto goes = [&](size_t way) {
+    const Block *block =
+        common.registrations.find(move.local, move.bytes, move.kind == Move::Write ? RemoteRead : LocalWrite);
+    return links[way].state == Link::Up && move.keys[way] && (!block || block->regions[way]);
+  };
+  size_t ways = 0;
+  for (size_t way = 0; way < links.size(); ++way)
+    ways += goes(way);
+  if (ways == 0)
+    return homeless.push_back(number); // until a rail that fails has failed
+  unsigned all = unsigned(links.size()) * unsigned(dataPairs());
+  for (;; ++turn) { // rails first: two parts in a row take two rails
+    unsigned at = turn % all;
+    move.rail = rail >= 0 && rail < int(links.size()) && goes(size_t(rail)) ? rail : int(at % unsigned(links.size()));
+    move.pair = 1 + (pair >= 0 ? pair : int(at / unsigned(links.size())));
+    if (goes(size_t(move.rail)))
+      break;
+  }
+  ++turn;
+  if (!post(number))
+    links[size_t(move.rail)].waiting[size_t(move.pair)].push_back(number);
+}
+
+/// False: there is no room.
+bool Peer::post(unsigned number) {
+  Move &move = moves[number];
+  Link &link = links[size_t(move.rail)];
+  int &requests = link.requests[size_t(move.pair)];
+  if (requests >= dataDepth)
+    return false;
+  bool writes = move.kind == Move::Write;
+  const Block *block = common.registrations.find(move.local, move.bytes, writes ? RemoteRead : LocalWrite);
+  if (!block) {
+    common.fail(Fault::System, index, "a buffer was freed while its operation was in flight");
+    return true;
+  }
+  WorkRequest request;
+  request.operation = writes ? WorkRequest::WriteWithImmediate : WorkRequest::Read;
+  request.id = RequestId(RequestId::Moved, unsigned(index), unsigned(move.pair), number).word();
+  request.local = move.local;
+  request.bytes = uint32_t(move.bytes);
+  request.localKey = block->regions[size_t(move.rail)]->localKey();
+  request.remote = move.remote;
+  request.remoteKey = move.keys[move.rail];
+  if (writes)
+    request.immediate = Immediate::of(move.lane, move.message, move.part, move.parts);
+  if (int error = link.pairs[size_t(move.pair)]->send(request)) {
+    homeless.push_back(number);
+    fail(move.rail, std::string("posting a work request: ") + std::strerror(error));
+    return true;
+  }
+  ++requests;
+  ++link.posted;
+  return true;
+}
+
+/// It has been executed.
+void Peer::moved(unsigned number) {
+  Move move = moves[number];
+  moves[number].used = false;
+  freeMoves.push_back(number);
+  --movesUnderWay;
+  if (move.kind == Move::Write)
+    return finishWrite(move);
+  if (move.kind == Move::ReadPart) {
+    Control placed;
+    placed.kind = Control::Placed;
+    placed.lane = uint16_t(move.lane);
+    placed.message = move.message;
+    placed.part = move.part;
+    say(placed);
+    return come(move.lane, move.message, move.part, move.parts);
+  }
+  Lane &lane = at(move.lane);
+  Incoming &one = lane.incoming.front();
+  if (--one.left)
+    return;
+  one.state = Incoming::Ready;
+  Control fetched;
+  fetched.kind = Control::Fetched;
+  fetched.lane = uint16_t(move.lane);
+  fetched.message = move.message;
+  say(fetched);
+}
+
+void Peer::completed(int rail, const RequestId &id, const Completion &completion) {
+  Link &link = links[size_t(rail)];
+  --link.posted;
+  if (id.kind == RequestId::Moved)
+    --link.requests[id.pair];
+  if (completion.status != Status::Success) {
+    if (id.kind == RequestId::Moved)
+      moves[id.index].lost = true;
+    if (gone || stopped) {
+      if (id.kind == RequestId::Moved)
+        --movesUnderWay;
+    } else if (link.state == Link::Up) {
+      std::string what = describe(completion, common.knobs);
+      if (!ofRail(completion.status))
+        common.fail(Fault::System, index, "over " + common.rails[size_t(rail)].name() + ": " + what);
+      fail(rail, what);
+    }
+  } else {
+    switch (id.kind) {
+    case RequestId::ControlSent:
+      acknowledged = id.index + 1;
+      break;
+    case RequestId::ControlReceived:
+      heard(link.receives + id.index * slotBytes, completion.bytes);
+      if (link.state == Link::Up)
+        postControlReceive(rail, id.index);
+      break;
+    case RequestId::DataReceived: {
+      Immediate said(completion.immediate);
+      come(int(said.lane), said.message, said.part, said.parts);
+      if (link.state == Link::Up) {
+        if (int error = link.pairs[id.pair]->receive(id.word(), nullptr, 0, 0))
+          fail(rail, std::string("posting a receive: ") + std::strerror(error));
+        else
+          ++link.posted;
+      }
+      break;
+    }
+    case RequestId::Moved: {
+      moved(id.index);
+      std::deque<unsigned> &waiting = link.waiting[id.pair];
+      while (!waiting.empty() && link.state == Link::Up && link.requests[id.pair] < dataDepth) {
+        unsigned number = waiting.front();
+        waiting.pop_front();
+        post(number);
+      }
+    }
+    }
+    flushBacklog();
+    // The peer can't send for want of receives that it does not know of: say so, also beyond what may be under way.
+    if (received - told >= controlDepth / 2 && links[size_t(controlRail)].state == Link::Up && !stopped && !gone &&
+        controlUnderWay() < controlDepth)
+      transmit(Control());
+  }
+  if (link.state == Link::Draining && link.posted == 0)
+    drained(rail);
+}
+
+} // namespace braid::runtime::verbs

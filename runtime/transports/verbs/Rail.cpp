@@ -1,0 +1,50 @@
+//===- Rail.cpp - the ports that a rank uses ---------------------------------------------------------------------------===//
+#include "transports/verbs/Rail.h"
+#include "transports/verbs/Gids.h"
+#include <cstring>
+
+namespace braid::runtime::verbs {
+
+Outcome openRails(Provider &provider, const Knobs &knobs, std::vector<Rail> &rails) {
+  std::vector<std::string> names;
+  if (Outcome done = provider.devices(names); !done)
+    return done;
+  std::string seen; // for the error
+  for (const std::string &name : names) {
+    std::unique_ptr<Device> device;
+    Limits limits;
+    if (Outcome done = provider.open(name, device); !done)
+      return done;
+    if (int error = device->limits(limits))
+      return {BRAID_SYSTEM, "device " + name + ": " + std::strerror(error)};
+    for (int number = 1; number <= limits.ports; ++number) {
+      Rail rail;
+      rail.limits = limits;
+      if (!device) // a second port: with a protection domain of its own
+        if (Outcome done = provider.open(name, device); !done)
+          return done;
+      if (int error = device->port(number, rail.port))
+        return {BRAID_SYSTEM, "device " + name + " port " + std::to_string(number) + ": " + std::strerror(error)};
+      bool chosen = knobs.chooses(name, number);
+      seen += (seen.empty() ? "" : ", ") + name + ":" + std::to_string(number) +
+              (!rail.port.active ? " (not active)"
+               : !chosen         ? " (not chosen by NCCL_IB_HCA)"
+                                 : "");
+      if (!rail.port.active || !chosen || int(rails.size()) == mostRails)
+        continue;
+      if (Outcome done = chooseGid(*device, rail.port, knobs, rail.gid, rail.gidWhy); !done)
+        return done;
+      rail.device = std::move(device);
+      rails.push_back(std::move(rail));
+    }
+  }
+  if (rails.empty())
+    return {BRAID_UNSUPPORTED,
+            "transport 'verbs': expected an RDMA device with an active port, got " +
+                (seen.empty() ? std::string("no device") : seen) +
+                "; ibv_devinfo shows them, rdma link add NAME type rxe netdev INTERFACE makes one of an "
+                "Ethernet interface, and the transport tcp does without"};
+  return {};
+}
+
+} // namespace braid::runtime::verbs
