@@ -17,19 +17,13 @@
 #ifndef BRAID_RUNTIME_REDUCE_ARITHMETIC_H
 #define BRAID_RUNTIME_REDUCE_ARITHMETIC_H
 
+#include "reduce/HostDevice.h"
 #include <cstdint>
 #include <type_traits>
 
-// Always inlined: the loops are compiled once for each instruction set, and no function may be shared between them.
-#ifdef __CUDACC__
-#define BRAID_ARITHMETIC __host__ __device__ __forceinline__
-#else
-#define BRAID_ARITHMETIC inline __attribute__((always_inline))
-#endif
-
 namespace braid::runtime::arithmetic {
 
-template <typename To, typename From> BRAID_ARITHMETIC To bitsAs(From from) {
+template <typename To, typename From> BRAID_HOST_DEVICE To bitsAs(From from) {
   static_assert(sizeof(To) == sizeof(From), "same size");
   To to;
   __builtin_memcpy(&to, &from, sizeof to);
@@ -44,20 +38,20 @@ template <typename Bits, int E, int M, bool Finite> struct SmallFloat {
   static constexpr uint32_t infinity = Finite ? 0 : ((1u << E) - 1) << M;
   static constexpr uint32_t nan = Finite ? magnitude : infinity | 1u << (M - 1);
 
-  BRAID_ARITHMETIC float value() const {
+  BRAID_HOST_DEVICE float value() const {
     uint32_t sign = uint32_t(bits >> (E + M)) << 31, shifted = (uint32_t(bits) & magnitude) << (23 - M);
     uint32_t normal = shifted + (uint32_t(127 - bias) << 23);
     constexpr uint32_t one = uint32_t(127 - bias + 1) << 23; // 2^(1 - bias): a subnormal is (1.m - 1) of it
     uint32_t small = bitsAs<uint32_t>(bitsAs<float>(shifted + one) - bitsAs<float>(one));
     uint32_t result = shifted < (1u << 23) ? small : normal;
-    if (Finite)
+    if constexpr (Finite)
       result = (uint32_t(bits) & magnitude) == nan ? 0x7fc00000u : result;
     else
       result = (uint32_t(bits) & magnitude) >= infinity ? shifted | 0x7f800000u : result;
     return bitsAs<float>(result | sign);
   }
 
-  BRAID_ARITHMETIC static SmallFloat round(float value) {
+  BRAID_HOST_DEVICE static SmallFloat round(float value) {
     uint32_t all = bitsAs<uint32_t>(value), sign = all >> 31 << (E + M), f = all & 0x7fffffffu;
     // Subnormal results: adding 2^k, whose last bit is worth the smallest subnormal, rounds in the adder.
     constexpr uint32_t magic = uint32_t(127 + 24 - bias - M) << 23;
@@ -65,7 +59,7 @@ template <typename Bits, int E, int M, bool Finite> struct SmallFloat {
     uint32_t odd = f >> (23 - M) & 1;
     uint32_t normal = (f - (uint32_t(127 - bias) << 23) + ((1u << (22 - M)) - 1) + odd) >> (23 - M);
     uint32_t result = f < uint32_t(127 - bias + 1) << 23 ? small : normal;
-    if (Finite) {
+    if constexpr (Finite) {
       result = f >= uint32_t(127 + bias + 2) << 23 || result > nan ? nan : result;
     } else {
       result = f >= uint32_t(127 + bias + 1) << 23 ? infinity : result;
@@ -83,8 +77,8 @@ using F8E4M3FN = SmallFloat<uint8_t, 4, 3, true>;
 /// The upper half of an f32.
 struct BF16 {
   uint16_t bits;
-  BRAID_ARITHMETIC float value() const { return bitsAs<float>(uint32_t(bits) << 16); }
-  BRAID_ARITHMETIC static BF16 round(float value) {
+  BRAID_HOST_DEVICE float value() const { return bitsAs<float>(uint32_t(bits) << 16); }
+  BRAID_HOST_DEVICE static BF16 round(float value) {
     uint32_t f = bitsAs<uint32_t>(value);
     uint32_t rounded = (f + 0x7fffu + (f >> 16 & 1)) >> 16;
     return {uint16_t((f & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded)};
@@ -108,7 +102,7 @@ template <> struct BitsOf<double> {
 };
 
 /// f32 and f64.
-template <Op op, typename T> BRAID_ARITHMETIC T combineFloats(T a, T b) {
+template <Op op, typename T> BRAID_HOST_DEVICE T combineFloats(T a, T b) {
   using Bits = typename BitsOf<T>::type;
   constexpr Bits quiet = sizeof(T) == 4 ? Bits(0x7fc00000u) : Bits(0x7ff8000000000000ull);
   T nan = bitsAs<T>(quiet);
@@ -126,7 +120,7 @@ template <Op op, typename T> BRAID_ARITHMETIC T combineFloats(T a, T b) {
   }
 }
 
-template <Op op, typename T> BRAID_ARITHMETIC T combine(T a, T b) {
+template <Op op, typename T> BRAID_HOST_DEVICE T combine(T a, T b) {
   if constexpr (std::is_same_v<T, Bool>) {
     bool x = a.byte != 0, y = b.byte != 0;
     return {uint8_t(op == Op::Xor ? x != y : op == Op::Sum || op == Op::Max || op == Op::Or ? x | y : x & y)};
@@ -149,15 +143,16 @@ template <Op op, typename T> BRAID_ARITHMETIC T combine(T a, T b) {
     case Op::Or:
       return T(U(a) | U(b));
     case Op::Xor:
-      return T(U(a) ^ U(b));
+      break;
     }
+    return T(U(a) ^ U(b));
   } else {
     return T::round(combineFloats<op>(a.value(), b.value()));
   }
 }
 
 /// The last step of an average.
-template <typename T> BRAID_ARITHMETIC T divide(T sum, int ranks) {
+template <typename T> BRAID_HOST_DEVICE T divide(T sum, int ranks) {
   if constexpr (std::is_same_v<T, Bool>) {
     return sum;
   } else if constexpr (std::is_floating_point_v<T>) {
