@@ -11,7 +11,8 @@
 //   average           the sum, then one division by the number of ranks: floats as above, integers towards zero
 //
 // NaN: a NaN operand gives NaN (also min and max), and a NaN that results is always the one positive quiet NaN, since the
-// hardware keeps the payload of whichever operand comes first. Zeros: min(-0, +0) is -0, max is +0.
+// hardware of hosts keeps the payload of whichever operand comes first, and that of devices has one of its own.
+// Zeros: min(-0, +0) is -0, max is +0.
 // Overflow: to infinity; f8e4m3fn has none and gives NaN above 464 (the midpoint beyond its largest number, 448).
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_REDUCE_ARITHMETIC_H
@@ -101,14 +102,18 @@ template <> struct BitsOf<double> {
   using type = uint64_t;
 };
 
+/// The positive quiet NaN of f32 and f64.
+template <typename T> BRAID_HOST_DEVICE T quietNan() {
+  using Bits = typename BitsOf<T>::type;
+  return bitsAs<T>(sizeof(T) == 4 ? Bits(0x7fc00000u) : Bits(0x7ff8000000000000ull));
+}
+template <typename T> BRAID_HOST_DEVICE T withOneNan(T r) { return r == r ? r : quietNan<T>(); }
+
 /// f32 and f64.
 template <Op op, typename T> BRAID_HOST_DEVICE T combineFloats(T a, T b) {
   using Bits = typename BitsOf<T>::type;
-  constexpr Bits quiet = sizeof(T) == 4 ? Bits(0x7fc00000u) : Bits(0x7ff8000000000000ull);
-  T nan = bitsAs<T>(quiet);
   if constexpr (op == Op::Sum || op == Op::Product) {
-    T r = op == Op::Sum ? a + b : a * b;
-    return r == r ? r : nan;
+    return withOneNan(op == Op::Sum ? a + b : a * b);
   } else {
     // Equal operands are the same bits but for zeros of two signs; there "or" finds the -0 and "and" the +0.
     Bits x = bitsAs<Bits>(a), y = bitsAs<Bits>(b);
@@ -116,7 +121,7 @@ template <Op op, typename T> BRAID_HOST_DEVICE T combineFloats(T a, T b) {
     T lower = op == Op::Min ? a : b, upper = op == Op::Min ? b : a;
     T r = a < b ? lower : upper;
     r = a == b ? same : r;
-    return a == a && b == b ? r : nan;
+    return a == a && b == b ? r : quietNan<T>();
   }
 }
 
@@ -156,7 +161,7 @@ template <typename T> BRAID_HOST_DEVICE T divide(T sum, int ranks) {
   if constexpr (std::is_same_v<T, Bool>) {
     return sum;
   } else if constexpr (std::is_floating_point_v<T>) {
-    return sum / T(ranks);
+    return withOneNan(sum / T(ranks));
   } else if constexpr (std::is_integral_v<T>) {
     using Divisor = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
     return T(Divisor(sum) / Divisor(ranks));

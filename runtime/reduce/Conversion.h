@@ -1,7 +1,7 @@
 //===- Conversion.h - what one value is in another element type ---------------------------------------------------===//
 //
-// Floats through double, which holds all of them exactly, and rounded once; integers modulo 2^bits. For hosts and devices, as
-// Arithmetic.h.
+// Floats through double, which holds all of them exactly, and rounded once, a NaN to the positive quiet one; integers modulo
+// 2^bits. For hosts and devices, as Arithmetic.h.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_REDUCE_CONVERSION_H
 #define BRAID_RUNTIME_REDUCE_CONVERSION_H
@@ -33,7 +33,7 @@ template <typename To, typename From> BRAID_HOST_DEVICE To convertTo(From from) 
   if constexpr (std::is_integral_v<To>)
     return To(from);
   else if constexpr (std::is_floating_point_v<To>)
-    return To(valueOf(from));
+    return withOneNan(To(valueOf(from)));
   else
     return To::round(toOdd(valueOf(from)));
 }

@@ -97,3 +97,11 @@ TEST_CASE("f64 is rounded to f32 once", "[arithmetic]") {
                    0x1.fffffefp127, 0x1.ffffffp127, -1 - 0x1p-24})
     CHECK(bitsAs<uint32_t>(convertTo<float>(x)) == encode(BRAID_F32, x));
 }
+
+TEST_CASE("a NaN becomes the positive quiet one in every conversion", "[arithmetic]") {
+  double negative = bitsAs<double>(uint64_t(0xfff8000000000123));
+  CHECK(bitsAs<uint32_t>(convertTo<float>(negative)) == 0x7fc00000u);
+  CHECK(bitsAs<uint64_t>(convertTo<double>(bitsAs<float>(0xffc00321u))) == 0x7ff8000000000000u);
+  CHECK(convertTo<BF16>(negative).bits == 0x7fc0);
+  CHECK(bitsAs<uint64_t>(convertTo<double>(F8E4M3FN{0xff})) == 0x7ff8000000000000u);
+}
