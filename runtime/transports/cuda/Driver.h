@@ -35,6 +35,8 @@ constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable =
   X(cuDevicePrimaryCtxRetain, (Context * context, Device device))                                                      \
   X(cuCtxGetCurrent, (Context * context))                                                                              \
   X(cuCtxSetCurrent, (Context context))                                                                                \
+  X(cuCtxPushCurrent_v2, (Context context))                                                                            \
+  X(cuCtxPopCurrent_v2, (Context * context))                                                                           \
   X(cuGetErrorString, (Result error, const char **text))                                                               \
   X(cuPointerGetAttribute, (void *value, int attribute, Address at))                                                   \
   X(cuMemAlloc_v2, (Address * at, size_t bytes))                                                                       \

@@ -1,0 +1,33 @@
+//===- Current.h - which device a thread speaks to ------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_TRANSPORTS_CUDA_CURRENT_H
+#define BRAID_RUNTIME_TRANSPORTS_CUDA_CURRENT_H
+
+#include "transports/cuda/Driver.h"
+
+namespace braid::runtime::cuda {
+
+/// Makes a context that of this thread, and then again the one that was: threads of the program keep theirs.
+class Current {
+public:
+  Current(const Driver &driver, Context context)
+      : driver(driver), entered(driver.check(driver.cuCtxPushCurrent_v2(context), "the context of the device")) {}
+  ~Current() {
+    Context left;
+    if (entered)
+      driver.cuCtxPopCurrent_v2(&left);
+  }
+  Current(const Current &) = delete;
+  Current &operator=(const Current &) = delete;
+  const Outcome &outcome() const { return entered; }
+
+private:
+  const Driver &driver;
+  Outcome entered;
+};
+
+/// The primary context of the device that `at` lies on; of no address: the thread's own context, else that of device `ordinal`.
+Outcome contextOf(const Driver &driver, Address at, Context &context, int ordinal = 0);
+
+} // namespace braid::runtime::cuda
+
+#endif
