@@ -244,8 +244,10 @@ Outcome Communicator::start(Operation &operation, void *stream) {
         turnOf = other;
   operation.startedAt = size() > 1 ? seconds() : 0;
   operation.beganAt = size() > 1 && !carrier->clock() ? operation.startedAt : now();
-  if (Outcome started = operation.start(turnOf, stream); !started)
-    return {started.status, named(me) + ": " + operation.request.title() + ": " + started.text};
+  if (Outcome started = operation.start(turnOf, stream); !started) { // the others wait for this rank
+    fail(started.status, operation.request.title() + ": " + started.text);
+    return failure;
+  }
   active.push_back(&operation);
   family->started(operation);
   progress();

@@ -154,6 +154,7 @@ Outcome Staging::fetch(void *programs) {
 }
 
 Outcome Staging::fetched(bool &there) {
+  Current current(driver, context);
   cuda::Result result = driver.cuEventQuery(here);
   there = result == cuda::success;
   return result == cuda::notReady ? Outcome() : driver.check(result, "operands from the device");

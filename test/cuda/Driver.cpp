@@ -13,8 +13,8 @@
 //
 // A kernel is run thread by thread on the CPU, from the source that nvcc compiles (HostKernels).
 //===------------------------------------------------------------------------------------------------------------===//
-#include "transports/cuda/Driver.h"
 #include "test/cuda/HostKernels.h"
+#include "transports/cuda/Current.h"
 #include "transports/cuda/Images.h"
 #include <cstdint>
 #include <cstdlib>
@@ -129,6 +129,8 @@ Result cuPointerGetAttribute(void *value, int attribute, Address at) {
     return invalid;
   if (attribute == pointerMemoryType)
     *static_cast<unsigned *>(value) = device ? memoryDevice : memoryHost;
+  else if (attribute == pointerContext)
+    *static_cast<Context *>(value) = &machine();
   else
     *static_cast<int *>(value) = 0;
   return success;

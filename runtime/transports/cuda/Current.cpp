@@ -8,6 +8,8 @@ Outcome contextOf(const Driver &driver, Address at, Context &context, int ordina
   if (at) {
     if (driver.cuPointerGetAttribute(&ordinal, pointerDevice, at) != success)
       return {BRAID_INVALID, "expected memory of a device, got memory that the driver does not know"};
+    if (driver.cuPointerGetAttribute(&context, pointerContext, at) == success && context)
+      return {};
   } else {
     Context own = nullptr;
     done = driver.check(driver.cuCtxGetCurrent(&own), "the context of this thread");

@@ -6,6 +6,8 @@
 
 namespace braid::runtime::cuda {
 
+constexpr int pointerContext = 1; ///< CUpointer_attribute
+
 /// Makes a context that of this thread, and then again the one that was: threads of the program keep theirs.
 class Current {
 public:
@@ -25,7 +27,7 @@ private:
   Outcome entered;
 };
 
-/// The primary context of the device that `at` lies on; of no address: the thread's own context, else that of device `ordinal`.
+/// The context that the memory at `at` is of, or the primary one of its device where it is of none (memory pools); of no address: the thread's own context, else that of device `ordinal`.
 Outcome contextOf(const Driver &driver, Address at, Context &context, int ordinal = 0);
 
 } // namespace braid::runtime::cuda

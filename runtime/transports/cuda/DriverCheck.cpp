@@ -3,7 +3,7 @@
 // Compiled where the toolkit is found; there is nothing in it to run. Types are compared as they are passed: pointers and handles
 // are pointers, enums are ints.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "transports/cuda/Driver.h"
+#include "transports/cuda/Current.h"
 #include <cuda.h>
 #include <type_traits>
 
@@ -23,7 +23,7 @@ template <typename R, typename... A> struct Signature<R (*)(A...)> {
 BRAID_CUDA_FUNCTIONS(BRAID_CUDA_CHECK)
 
 static_assert(success == CUDA_SUCCESS && notReady == CUDA_ERROR_NOT_READY);
-static_assert(pointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE &&
+static_assert(pointerContext == CU_POINTER_ATTRIBUTE_CONTEXT && pointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE &&
               pointerDevice == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 static_assert(memoryHost == CU_MEMORYTYPE_HOST && memoryDevice == CU_MEMORYTYPE_DEVICE);
 static_assert(streamNonBlocking == CU_STREAM_NON_BLOCKING && eventDisableTiming == CU_EVENT_DISABLE_TIMING &&
