@@ -1,5 +1,6 @@
 //===- InOnePiece.cpp - buffers of collectives lie in one piece -------------------------------------------------===//
 #include "lowering/InOnePiece.h"
+#include "lowering/Site.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
@@ -48,6 +49,9 @@ LogicalResult putInOnePiece(LaunchOp launch) {
              << type
              << ": start the collective on a copy (bufferization.alloc_tensor), or wait for it before its token goes "
                 "through a loop or a branch";
+    if (runtimeMemory(type) != hostMemory)
+      return launch.emitOpError("buffer, expected one in one piece in memory of a device, got ")
+             << type << ": copy it on the device first";
     OpBuilder builder(launch);
     Value copy = allocateLike(builder, loc, buffer);
     memref::CopyOp::create(builder, loc, buffer, copy);

@@ -1,5 +1,6 @@
 //===- RuntimeCalls.cpp - calls of the runtime's module interface -----------------------------------------------===//
 #include "lowering/RuntimeCalls.h"
+#include "lowering/Site.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -99,10 +100,16 @@ LogicalResult RuntimeCalls::lower(memref::AllocOp alloc, ArrayRef<int64_t> site)
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
   Value end = LLVM::GEPOp::create(builder, loc, pointer, element, null, ArrayRef<LLVM::GEPArg>{count});
   Value bytes = LLVM::PtrToIntOp::create(builder, loc, word, end);
-  Value where = site.empty() ? constant(builder, loc, 0) : words(builder, loc, site);
-  LLVM::LLVMFuncOp function = declare(module, "braid_module_alloc", pointer, {word, word});
+  bool device = runtimeMemory(type) == deviceMemory;
+  SmallVector<Value> arguments = {bytes};
+  if (!device)
+    arguments.push_back(site.empty() ? constant(builder, loc, 0) : words(builder, loc, site));
+  LLVM::LLVMFuncOp function = declare(module, device ? "braid_module_alloc_device" : "braid_module_alloc", pointer,
+                                      SmallVector<Type>(arguments.size(), word));
   function.setResultAttr(0, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-  Value memory = LLVM::CallOp::create(builder, loc, function, ValueRange{bytes, where}).getResult();
+  Value memory = LLVM::CallOp::create(builder, loc, function, arguments).getResult();
+  if (auto wanted = cast<LLVM::LLVMPointerType>(cast<LLVM::LLVMStructType>(structure).getBody()[0]); wanted != pointer)
+    memory = LLVM::AddrSpaceCastOp::create(builder, loc, wanted, memory);
 
   MemRefDescriptor descriptor = MemRefDescriptor::poison(builder, loc, structure);
   descriptor.setAllocatedPtr(builder, loc, memory);
@@ -128,6 +135,9 @@ LogicalResult RuntimeCalls::lower(memref::DeallocOp dealloc) {
     return dealloc.emitOpError("expected a ranked buffer, got ") << dealloc.getMemref().getType();
   Value descriptor = UnrealizedConversionCastOp::create(builder, loc, structure, dealloc.getMemref()).getResult(0);
   Value memory = MemRefDescriptor(descriptor).allocatedPtr(builder, loc);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  if (memory.getType() != pointer)
+    memory = LLVM::AddrSpaceCastOp::create(builder, loc, pointer, memory);
   LLVM::LLVMFuncOp function = declare(module, "braid_module_free", LLVM::LLVMVoidType::get(builder.getContext()),
                                       {LLVM::LLVMPointerType::get(builder.getContext())});
   LLVM::CallOp::create(builder, loc, function, memory);

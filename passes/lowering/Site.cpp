@@ -7,11 +7,12 @@
 #include "lowering/Site.h"
 
 #include "analysis/RankSets.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::braid {
 
-static constexpr int64_t siteVersion = 2, unsignedByte = 5;
+static constexpr int64_t siteVersion = 3, unsignedByte = 5;
 
 std::optional<int64_t> runtimeType(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element)) {
@@ -46,6 +47,35 @@ std::optional<int64_t> runtimeType(Type element) {
   if (element.isF64())
     return 14;
   return std::nullopt;
+}
+
+std::optional<int64_t> runtimeMemory(BaseMemRefType type) {
+  Attribute space = type.getMemorySpace();
+  auto number = dyn_cast_or_null<IntegerAttr>(space);
+  auto named = dyn_cast_or_null<gpu::AddressSpaceAttr>(space);
+  if (!space || (number && number.getInt() == 0))
+    return hostMemory;
+  if ((number && number.getInt() == 1) || (named && named.getValue() == gpu::AddressSpace::Global))
+    return deviceMemory;
+  return std::nullopt;
+}
+
+FailureOr<int64_t> runtimeMemory(LaunchOp launch) {
+  std::optional<int64_t> all;
+  for (Value tensor : llvm::concat<Value>(launch.getInputs(), launch.getInits())) {
+    auto type = dyn_cast<BaseMemRefType>(tensor.getType());
+    if (!type)
+      continue;
+    std::optional<int64_t> memory = runtimeMemory(type);
+    if (!memory)
+      return launch.emitOpError("memory space, expected that of the host (none) or global memory of a device (1, "
+                                "#gpu.address_space<global>), got ")
+             << type;
+    if (all && *all != *memory)
+      return launch.emitOpError("buffers, expected all in one memory, got some of the host and some of a device");
+    all = memory;
+  }
+  return all.value_or(hostMemory);
 }
 
 bool movesBytes(LaunchOp launch) {
@@ -88,6 +118,10 @@ FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &r
     return launch.emitOpError("plan, expected one for the engine 'braid', which will run it, got '")
            << stringifyEngineKind(plan.getEngine()) << "'";
 
+  FailureOr<int64_t> memory = runtimeMemory(launch);
+  if (failed(memory))
+    return failure();
+
   std::vector<std::vector<int>> rows;
   SmallVector<std::pair<int, int>> pairs;
   if (!isAmongAll(kind)) {
@@ -124,6 +158,7 @@ FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &r
       plan ? plan.getChannels() : 0,
       plan ? plan.getChunks() : 0,
       accumulation,
+      *memory,
       int64_t(rows.size()),
       idCount,
       int64_t(pairs.size()),

@@ -11,6 +11,13 @@ struct ProgramRanks;
 /// The runtime's number of an element type (braid_type), or failure.
 std::optional<int64_t> runtimeType(Type element);
 
+/// Where the buffers of a launch are (braid_memory), by their memory space: none is the host's; 1, or global of the GPU dialect, a
+/// device's. Failure with an error on the launch if there is another, or several.
+FailureOr<int64_t> runtimeMemory(LaunchOp launch);
+constexpr int64_t hostMemory = 0, deviceMemory = 2;
+/// One buffer's; nothing: the runtime knows no such memory.
+std::optional<int64_t> runtimeMemory(BaseMemRefType type);
+
 /// Whether the launch moves tensors of several element types: as bytes then, in one message.
 bool movesBytes(LaunchOp launch);
 

@@ -61,6 +61,7 @@ public:
   void announceSites();
 
 private:
+  LogicalResult checkCut(LaunchOp launch, size_t tensor);
   FailureOr<Value> address(OpBuilder &builder, LaunchOp launch, Value buffer);
   /// The product of the dimensions [from, to).
   Value product(OpBuilder &builder, Location loc, Value buffer, int64_t from, int64_t to);
@@ -127,6 +128,22 @@ Value Lowering::product(OpBuilder &builder, Location loc, Value buffer, int64_t 
   return dynamic ? arith::MulIOp::create(builder, loc, dynamic, result).getResult() : result;
 }
 
+/// The runtime brings blocks into one piece on the host; it can't on a device.
+LogicalResult Lowering::checkCut(LaunchOp launch, size_t tensor) {
+  FailureOr<int64_t> memory = runtimeMemory(launch);
+  if (failed(memory) || *memory == hostMemory)
+    return memory;
+  for (std::optional<ArrayRef<int64_t>> dims : {launch.getDims(), launch.getConcatDims()}) {
+    if (!dims || tensor >= dims->size())
+      continue;
+    for (ValueRange buffers : {ValueRange(launch.getSent()), ValueRange(launch.getInits())})
+      for (int64_t dim = 0; tensor < buffers.size() && dim < (*dims)[tensor]; ++dim)
+        if (cast<MemRefType>(buffers[tensor].getType()).getDimSize(dim) != 1)
+          return launch.emitOpError("dimension, expected the first for buffers of a device, got ") << (*dims)[tensor];
+  }
+  return success();
+}
+
 /// An algorithm as the runtime reads it: the path is the last of what it takes.
 static std::string spelled(PlanAttr plan) {
   if (!plan || plan.getPath().empty())
@@ -160,6 +177,8 @@ LogicalResult Lowering::lower(LaunchOp launch) {
     return arith::MulIOp::create(builder, loc, count, size).getResult();
   };
   for (size_t index = 0; index < std::max(sent.size(), received.size()); ++index) {
+    if (failed(checkCut(launch, index)))
+      return failure();
     Value send = zero, receive = zero, sendCount = zero, receiveCount = zero, sendOuter = one, receiveOuter = one;
     if (index < sent.size()) {
       FailureOr<Value> pointer = address(builder, launch, sent[index]);

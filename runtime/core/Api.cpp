@@ -6,6 +6,7 @@
 #include "core/Farewell.h"
 #include "core/InProcessExchange.h"
 #include "core/Options.h"
+#include "core/Staging.h"
 #include <cstdlib>
 #include <new>
 
@@ -209,6 +210,12 @@ void *braid_alloc(braid_comm *comm, size_t bytes) {
   return memory;
 }
 
+void *braid_alloc_in(braid_comm *comm, braid_memory kind, size_t bytes) {
+  void *memory = nullptr;
+  guarded([&]() -> Outcome { return comm ? comm->comm->allocate(kind, bytes, memory) : missing("a communicator"); });
+  return memory;
+}
+
 void braid_free(braid_comm *comm, void *memory) {
   if (comm && memory)
     comm->comm->release(memory);
@@ -238,6 +245,30 @@ braid_status braid_op_start(braid_op *op) {
 
 braid_status braid_op_wait(braid_op *op) {
   return guarded([&]() -> Outcome { return op ? op->comm->wait(*op->operation) : missing("an operation"); });
+}
+
+static Outcome followsStreams(const braid_op *op) {
+  if (!op)
+    return missing("an operation");
+  return op->operation->staging
+             ? Outcome()
+             : Outcome(BRAID_INVALID, op->operation->request.title() +
+                                          ": expected buffers of a device, or pinned ones, to follow a "
+                                          "stream, got memory of the host (braid_op_options.memory)");
+}
+
+braid_status braid_op_start_on(braid_op *op, void *stream) {
+  return guarded([&]() -> Outcome {
+    Outcome follows = followsStreams(op);
+    return follows ? op->comm->start(*op->operation, stream) : follows;
+  });
+}
+
+braid_status braid_op_wait_on(braid_op *op, void *stream) {
+  return guarded([&]() -> Outcome {
+    Outcome follows = followsStreams(op);
+    return follows ? op->comm->wait(*op->operation, stream) : follows;
+  });
 }
 
 braid_status braid_op_test(braid_op *op, int32_t *done) {

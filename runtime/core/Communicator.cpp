@@ -1,6 +1,7 @@
 //===- Communicator.cpp - ranks that operate together -------------------------------------------------------------===//
 #include "core/Communicator.h"
 #include "braid/runtime/algorithms/Levels.h"
+#include "core/Staging.h"
 #include "transports/Clock.h"
 #include <algorithm>
 #include <chrono>
@@ -150,9 +151,16 @@ void *Communicator::allocate(size_t bytes) {
   return carrier->allocate(bytes);
 }
 
+Outcome Communicator::allocate(braid_memory kind, size_t bytes, void *&memory) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Outcome done = deviceMemory.allocate(kind, bytes, *carrier, localRank(hosts, me), memory);
+  return done ? done : Outcome(done.status, named(me) + ": " + done.text);
+}
+
 void Communicator::release(void *memory) {
   std::lock_guard<std::mutex> lock(mutex);
-  carrier->release(memory);
+  if (!deviceMemory.release(memory, *carrier))
+    carrier->release(memory);
 }
 
 /// The first `count` free lanes that follow each other.
@@ -188,8 +196,12 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   }
   if (std::string why = request.options.path ? carrier->whyNoPath() : ""; !why.empty())
     return {BRAID_UNSUPPORTED, named(me) + ": " + request.title() + ": " + why};
+  std::unique_ptr<Staging> staging;
+  if (request.memory != BRAID_MEMORY_HOST)
+    done = Staging::make(request, *carrier, staging);
   Plan plan;
-  done = makePlan(request, *carrier, plan);
+  if (done)
+    done = makePlan(request, *carrier, plan);
   Attachments attached(*carrier);
   if (done)
     done = attached.take(request);
@@ -203,8 +215,9 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   }
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
-  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached), firstLane,
-                                          queue, request.pointToPoint() ? pointToPoint++ : 0);
+  auto made =
+      std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached), std::move(staging),
+                                  firstLane, queue, request.pointToPoint() ? pointToPoint++ : 0);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
@@ -220,7 +233,7 @@ Outcome Communicator::rebind(Operation &operation, const braid_buffer *buffers, 
   return done ? done : Outcome(done.status, named(me) + ": " + operation.request.title() + ": " + done.text);
 }
 
-Outcome Communicator::start(Operation &operation) {
+Outcome Communicator::start(Operation &operation, void *stream) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!failure)
     return failure;
@@ -235,9 +248,12 @@ Outcome Communicator::start(Operation &operation) {
         turnOf = other;
   operation.startedAt = size() > 1 ? seconds() : 0;
   operation.beganAt = size() > 1 && !carrier->clock() ? operation.startedAt : now();
+  if (Outcome started = operation.start(turnOf, stream); !started) { // the others wait for this rank
+    fail(started.status, operation.request.title() + ": " + started.text);
+    return failure;
+  }
   active.push_back(&operation);
   family->started(operation);
-  operation.start(turnOf);
   progress();
   if (operation.overlaps && operation.state != Operation::Done) {
     Clock *clock = carrier->clock();
@@ -300,7 +316,10 @@ Outcome Communicator::drive(Operation &operation, std::unique_lock<std::mutex> &
     }
     if (Clock *clock = carrier->clock())
       armClock(*clock);
-    carrier->idle(spins++);
+    if (polls() && ++spins)
+      std::this_thread::yield();
+    else
+      carrier->idle(spins++);
     if (aborting.load(std::memory_order_relaxed)) {
       lock.unlock();
       while (aborting)
@@ -456,7 +475,11 @@ bool Communicator::lookForLeavers() {
   return false;
 }
 
-Outcome Communicator::wait(Operation &operation) {
+bool Communicator::polls() const {
+  return std::any_of(active.begin(), active.end(), [](Operation *each) { return each->state == Operation::Fetching; });
+}
+
+Outcome Communicator::wait(Operation &operation, void *stream) {
   std::unique_lock<std::mutex> lock(mutex);
   if (operation.state == Operation::Idle)
     return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a wait"};
@@ -467,7 +490,8 @@ Outcome Communicator::wait(Operation &operation) {
     else if (!late)
       operation.overlaps = false;
   }
-  return drive(operation, lock);
+  Outcome done = drive(operation, lock);
+  return done && operation.staging ? operation.staging->handOver(stream) : done;
 }
 
 Outcome Communicator::test(Operation &operation, bool &done) {
@@ -479,7 +503,7 @@ Outcome Communicator::test(Operation &operation, bool &done) {
   done = operation.state == Operation::Done && carrier->settled();
   if (done)
     operation.state = Operation::Idle;
-  return done ? Outcome() : failure;
+  return !done ? failure : operation.staging ? operation.staging->handOver(nullptr) : Outcome();
 }
 
 Outcome Communicator::destroy(Operation *operation) {

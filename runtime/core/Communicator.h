@@ -12,6 +12,7 @@
 #ifndef BRAID_RUNTIME_CORE_COMMUNICATOR_H
 #define BRAID_RUNTIME_CORE_COMMUNICATOR_H
 
+#include "core/DeviceMemory.h"
 #include "core/Family.h"
 #include "core/Operation.h"
 #include "core/Progress.h"
@@ -61,13 +62,16 @@ public:
   /// All ranks leave it at one time on an emulated clock, `begin`.
   Outcome step(uint64_t job, uint64_t number, double &begin);
   void *allocate(size_t bytes);
+  /// Of any kind.
+  Outcome allocate(braid_memory kind, size_t bytes, void *&memory);
   void release(void *memory);
 
   Outcome plan(const braid_op_options &options, Operation *&operation);
   /// Other buffers for an operation that is not in flight; other ranks need not know.
   Outcome rebind(Operation &operation, const braid_buffer *buffers, size_t count);
-  Outcome start(Operation &operation);
-  Outcome wait(Operation &operation);
+  /// `stream`: of a device, before and after which it comes; for buffers of the host null.
+  Outcome start(Operation &operation, void *stream = nullptr);
+  Outcome wait(Operation &operation, void *stream = nullptr);
   Outcome test(Operation &operation, bool &done);
   Outcome destroy(Operation *operation);
   /// Whether it has ended, without driving it.
@@ -122,6 +126,7 @@ private:
   bool talk();
   Outcome takeLanes(const Request &request, int count, int &first);
   Outcome failedHere() const { return failure; }
+  bool polls() const; ///< some operation waits for a device, which rings no bell
 
   /// What a rank says about an operation, one message on lane 0.
   struct Announcement {
@@ -159,6 +164,7 @@ private:
   std::atomic<int> aborting{0}; ///< threads in abort; who waits lets them have the mutex
   std::mutex mutex;             ///< of everything below: the caller's thread and the progress thread
   Outcome failure;
+  DeviceMemory deviceMemory;
   std::set<std::unique_ptr<Operation>> operations;
   std::vector<Operation *> active; ///< in the order of their starts
   std::set<int> freeLanes;

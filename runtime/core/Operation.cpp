@@ -3,6 +3,7 @@
 #include "braid/runtime/algorithms/Paths.h"
 #include "braid/runtime/draws/Draws.h"
 #include "core/Communicator.h"
+#include "core/Staging.h"
 #include "reduce/Stream.h"
 #include "transports/Clock.h"
 #include <algorithm>
@@ -20,11 +21,12 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 
 } // namespace
 
-Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments held, int firstLane, int queue,
-                     uint64_t pointToPoint)
-    : request(std::move(asked)), firstLane(firstLane), queue(queue), comm(comm), transport(comm.transport()),
-      plan(std::move(made)), attached(std::move(held)), lands(transport.lands()), data(transport.carriesData()),
-      lane(plan.lanes.size()), peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
+Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments held, std::unique_ptr<Staging> staged,
+                     int firstLane, int queue, uint64_t pointToPoint)
+    : request(std::move(asked)), firstLane(firstLane), queue(queue), staging(std::move(staged)), comm(comm),
+      transport(comm.transport()), plan(std::move(made)), attached(std::move(held)), lands(transport.lands()),
+      data(transport.carriesData()), lane(plan.lanes.size()),
+      peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
   agreed = request.pointToPoint() || request.ranks + request.options.helpers == 1;
@@ -47,6 +49,11 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
       4; // buffers that take turns: two for a loop that swaps, some more where loops are unrolled
   Request wanted = request;
   Outcome done = readBuffers(buffers, count, wanted);
+  if (done && staging) {
+    done = staging->rebind(wanted);
+    if (request.memory == BRAID_MEMORY_DEVICE)
+      return done; // the plan is of the memory that stands for the buffers
+  }
   if (!done || same(wanted.tensors, request.tensors))
     return done;
   Attachments fresh(transport);
@@ -92,19 +99,28 @@ void Operation::execute(const std::vector<Copy> &copies) const {
     execute(copy);
 }
 
-void Operation::start(Operation *before) {
-  for (const Conversion &each : plan.widen)
-    if (data)
-      convert(request.accumulation, each.to, request.type, each.from, each.count);
-  execute(plan.before);
+Outcome Operation::start(Operation *before, void *stream) {
+  if (staging)
+    if (Outcome fetching = staging->fetch(stream); !fetching)
+      return fetching;
   copied = 0;
   lanesLeft = lane.size();
   turnOf = before;
-  state = Queued;
+  state = staging ? Fetching : Queued;
+  if (!staging)
+    takeOperands();
   if (!agreed) {
     agreement = comm.announce(*this, firstPlace);
     place = agreement & 0x7fffffff;
   }
+  return {};
+}
+
+void Operation::takeOperands() {
+  for (const Conversion &each : plan.widen)
+    if (data)
+      convert(request.accumulation, each.to, request.type, each.from, each.count);
+  execute(plan.before);
 }
 
 /// The connections that its path asks for carry its lanes, in turn; without a path all go over the one of each pair of ranks.
@@ -160,9 +176,19 @@ void Operation::launch() {
 
 bool Operation::progress() {
   bool moved = false;
+  if (state == Fetching) {
+    bool there = false;
+    if (Outcome asked = staging->fetched(there); !asked)
+      comm.fail(asked.status, request.title() + ": " + asked.text);
+    if (!there)
+      return false;
+    takeOperands();
+    state = Queued;
+    moved = true;
+  }
   if (state == Queued) {
     if (turnOf || !comm.hasTurn(*this))
-      return false;
+      return moved;
     state = Agreeing;
     moved = true;
   }
@@ -329,6 +355,9 @@ void Operation::finish() {
   for (const Conversion &each : plan.narrow)
     if (data)
       convert(request.type, each.to, request.accumulation, each.from, each.count);
+  if (staging)
+    if (Outcome returned = staging->giveBack(); !returned)
+      return comm.fail(returned.status, request.title() + ": " + returned.text);
   endedAt = comm.now();
   state = Done;
 }
@@ -337,6 +366,8 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
   int none;
   int &whom = peer ? *peer : none, &where = onLane ? *onLane : none;
   whom = where = -1;
+  if (state == Fetching)
+    return "the device has not done what comes before it in its stream";
   if (state == Queued)
     return turnOf ? "waits for an earlier " + turnOf->request.title() : comm.waitsForTurn(*this);
   if (state == Agreeing) {

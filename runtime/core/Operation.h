@@ -12,24 +12,27 @@
 namespace braid::runtime {
 
 class Communicator;
+class Staging;
 
 class Operation {
 public:
-  /// `pointToPoint`: number of a send or recv among those that this rank has planned.
-  Operation(Communicator &comm, Request request, Plan plan, Attachments attached, int firstLane, int queue,
-            uint64_t pointToPoint);
+  /// `pointToPoint`: number of a send or recv among those that this rank has planned. `staging`: of buffers on a device, in
+  /// whose place the plan has memory of the host; null: there are none.
+  Operation(Communicator &comm, Request request, Plan plan, Attachments attached, std::unique_ptr<Staging> staging,
+            int firstLane, int queue, uint64_t pointToPoint);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
 
   /// Takes buffers of the same sizes, by a plan that is remembered or made now.
   Outcome rebind(const braid_buffer *buffers, size_t count);
-  /// `turnOf`: an operation that uses the same lane and has to end first (send, recv); null: none.
-  void start(Operation *turnOf);
+  /// `turnOf`: an operation that uses the same lane and has to end first (send, recv); null: none. `stream`: whose work comes
+  /// before it, where it has staging.
+  Outcome start(Operation *turnOf, void *stream);
   /// Executes what can be executed. True: something moved. Errors go to the communicator.
   bool progress();
 
-  enum State { Idle, Queued, Agreeing, Running, Done };
+  enum State { Idle, Fetching, Queued, Agreeing, Running, Done }; ///< Fetching: operands come from a device
   State state = Idle;
   Operation *turnOf = nullptr;
   double startedAt = 0;            ///< seconds
@@ -38,6 +41,7 @@ public:
   Request request;
   const int firstLane; ///< of the transport, where this rank takes messages; the plan's lane i is this one + i
   const int queue;     ///< of the family; 0: none
+  const std::unique_ptr<Staging> staging;
   int lanes() const { return int(lane.size()); }
   /// Where a peer takes them, by its announcement: it differs where ranks destroy operations in different orders.
   void reaches(int peer, int firstLane) { peerLane[size_t(peer)] = firstLane; }
@@ -49,6 +53,7 @@ public:
   double wakeTime() const;
 
 private:
+  void takeOperands();
   struct OutState {
     size_t sent = 0, offered = 0; ///< by the steps; to the transport
     uint64_t base = 0;            ///< accepted before this execution

@@ -7,6 +7,7 @@
 #include "reduce/Reduce.h"
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace braid::runtime {
 
@@ -46,6 +47,16 @@ size_t Request::bytes() const {
   for (const Tensor &tensor : tensors)
     sum += tensor.count * size_t(blocks) * sizeOf(accumulation); // as messages carry them
   return sum;
+}
+
+size_t Request::operandBytes(const Tensor &tensor) const {
+  size_t count = ragged() ? std::accumulate(gives.begin(), gives.end(), size_t(0)) : tensor.count * size_t(in.count);
+  return tensor.send ? count * elementBytes : 0;
+}
+
+size_t Request::resultBytes(const Tensor &tensor) const {
+  size_t count = ragged() ? std::accumulate(takes.begin(), takes.end(), size_t(0)) : tensor.count * size_t(out.count);
+  return tensor.receive ? count * elementBytes : 0;
 }
 
 std::string Request::title() const {
@@ -138,6 +149,9 @@ struct Reader {
     if (unsigned(number(options.reduction)) > BRAID_XOR)
       return {BRAID_INVALID,
               "reduction: expected one of braid_reduction, got " + std::to_string(number(options.reduction))};
+    if (options.memory < BRAID_MEMORY_HOST || options.memory > BRAID_MEMORY_DEVICE)
+      return {BRAID_INVALID, "memory: expected one of braid_memory, got " + std::to_string(options.memory)};
+    request.memory = braid_memory(options.memory);
     request.collective = options.collective;
     request.name = options.name ? options.name : "";
     what = request.title() + ": ";

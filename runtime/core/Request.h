@@ -33,6 +33,7 @@ struct Request {
   braid_type accumulation = BRAID_BOOL; ///< the type that reductions combine in
   braid_reduction reduction = BRAID_SUM;
   size_t elementBytes = 1;
+  braid_memory memory = BRAID_MEMORY_HOST; ///< where this rank's buffers are
   int me = 0, ranks = 1, peer = 0, tag = 0;
   int blocks = 1;
   BlockRange in, out;
@@ -59,7 +60,9 @@ struct Request {
   }
   /// What is put on its messages: the type of their elements. 0 would be none.
   uint16_t note() const { return uint16_t(accumulation + 1); }
-  size_t bytes() const; ///< of the abstract buffers of all tensors
+  size_t bytes() const;                            ///< of the abstract buffers of all tensors
+  size_t operandBytes(const Tensor &tensor) const; ///< of this rank
+  size_t resultBytes(const Tensor &tensor) const;
   /// "all_reduce 'gradients'", for errors.
   std::string title() const;
   /// What all ranks must agree about, in words, and as a hash.

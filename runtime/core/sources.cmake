@@ -5,6 +5,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Completion.cpp
   core/Counts.cpp
   core/Defaults.cpp
+  core/DeviceMemory.cpp
   core/Exchange.cpp
   core/Family.cpp
   core/Farewell.cpp
@@ -15,6 +16,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Progress.cpp
   core/RankLocal.cpp
   core/Request.cpp
+  core/Staging.cpp
   core/SystemError.cpp
   core/Transports.cpp
   core/Version.cpp

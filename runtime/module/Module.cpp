@@ -141,6 +141,9 @@ void Module::plan(SiteState &state, Operation &operation) {
   auto piece = [&](int64_t count, int64_t outer, bool used) -> char * {
     if (count == 0 || outer <= 1 || state.members.ranks == 1 || !used)
       return nullptr;
+    if (site.memory == BRAID_MEMORY_DEVICE)
+      fail(site.name + ": expected blocks in one piece in memory of a device, got a tensor that is cut along another "
+                       "dimension than the first");
     auto *memory = static_cast<char *>(pool.allocate(state.members.comm, size_t(count) * element));
     if (!memory)
       fail(site.name + ": buffer of " + std::to_string(size_t(count) * element) + " bytes: " + braid_last_error());
@@ -168,6 +171,7 @@ void Module::plan(SiteState &state, Operation &operation) {
   options.chunks = int32_t(site.chunks);
   options.name = site.name.c_str();
   options.accumulation = int32_t(site.accumulation);
+  options.memory = int32_t(site.memory);
   options.queue = site.algorithm.empty() ? 0 : 1; // a plan counts on one collective at a time
   check(braid_op_plan(state.members.comm, &options, &operation.op), site.name);
 }
@@ -233,6 +237,13 @@ void *Module::allocate(int64_t bytes, const int64_t *words) {
   void *memory = pool.allocate(comm, size_t(bytes));
   if (!memory)
     fail("buffer of " + std::to_string(bytes) + " bytes: " + (comm ? braid_last_error() : "no memory"));
+  return memory;
+}
+
+void *Module::allocateOnDevice(int64_t bytes) {
+  void *memory = pool.allocate(all().comm, size_t(bytes), BRAID_MEMORY_DEVICE);
+  if (!memory)
+    fail("buffer of " + std::to_string(bytes) + " bytes of the device: " + braid_last_error());
   return memory;
 }
 

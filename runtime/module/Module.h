@@ -75,6 +75,7 @@ public:
 
   /// `site`: null for memory that no collective touches, `anySite` for the communicator of all ranks.
   void *allocate(int64_t bytes, const int64_t *site);
+  void *allocateOnDevice(int64_t bytes);
   void release(void *memory);
   void reset();
   /// The process is about to end: what has failed tells the other ranks why.

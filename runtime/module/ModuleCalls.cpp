@@ -132,6 +132,7 @@ void braid_module_require(int64_t holds, int64_t what) {
 int64_t braid_module_rank(void) { return module().all().rank; }
 
 void *braid_module_alloc(int64_t bytes, int64_t site) { return module().allocate(bytes, wordsOf(site)); }
+void *braid_module_alloc_device(int64_t bytes) { return module().allocateOnDevice(bytes); }
 void braid_module_free(void *memory) { module().release(memory); }
 
 void braid_module_use(braid_comm *comm) { module().use(comm); }

@@ -13,19 +13,20 @@ static size_t roundUp(size_t bytes) {
   return std::max<size_t>(1, (bytes + step - 1) / step) * step;
 }
 
-void *Pool::allocate(braid_comm *comm, size_t bytes) {
-  Block block = {comm, roundUp(bytes)};
+void *Pool::allocate(braid_comm *comm, size_t bytes, braid_memory kind) {
+  Block block = {comm, kind, roundUp(bytes)};
   void *memory;
-  auto found = kept.lower_bound({comm, block.bytes}); // the smallest that is large enough, and not twice as large
-  if (found != kept.end() && found->first.first == comm && found->first.second < 2 * block.bytes) {
-    block.bytes = found->first.second;
+  auto found = kept.lower_bound({comm, kind, block.bytes}); // the smallest that is large enough, and not twice as large
+  if (found != kept.end() && std::get<0>(found->first) == comm && std::get<1>(found->first) == kind &&
+      std::get<2>(found->first) < 2 * block.bytes) {
+    block.bytes = std::get<2>(found->first);
     memory = found->second.back().second;
     found->second.pop_back();
     if (found->second.empty())
       kept.erase(found);
     keptBytes -= block.bytes;
   } else {
-    memory = comm ? braid_alloc(comm, block.bytes) : std::aligned_alloc(64, block.bytes);
+    memory = comm ? braid_alloc_in(comm, kind, block.bytes) : std::aligned_alloc(64, block.bytes);
     if (!memory)
       return nullptr;
     ++fresh;
@@ -43,7 +44,7 @@ bool Pool::release(void *memory) {
   Block block = found->second;
   used.erase(found);
   inUse -= block.bytes;
-  kept[{block.comm, block.bytes}].emplace_back(releases++, memory);
+  kept[{block.comm, block.kind, block.bytes}].emplace_back(releases++, memory);
   keptBytes += block.bytes;
   while (keptBytes + inUse > 2 * mostInUse) // sizes that are no longer wanted do not pile up
     giveBackOldest();
@@ -63,16 +64,16 @@ void Pool::giveBackOldest() {
   for (auto it = kept.begin(); it != kept.end(); ++it)
     if (oldest == kept.end() || it->second.front() < oldest->second.front())
       oldest = it;
-  giveBack(oldest->second.front().second, {oldest->first.first, oldest->first.second});
-  keptBytes -= oldest->first.second;
+  giveBack(oldest->second.front().second, oldest->first);
+  keptBytes -= std::get<2>(oldest->first);
   oldest->second.pop_front();
   if (oldest->second.empty())
     kept.erase(oldest);
 }
 
-void Pool::giveBack(void *memory, const Block &block) {
-  if (block.comm)
-    braid_free(block.comm, memory);
+void Pool::giveBack(void *memory, const Key &key) {
+  if (braid_comm *comm = std::get<0>(key))
+    braid_free(comm, memory);
   else
     std::free(memory);
 }
@@ -80,7 +81,7 @@ void Pool::giveBack(void *memory, const Block &block) {
 void Pool::forget() {
   for (auto &[key, list] : kept)
     for (auto [release, memory] : list)
-      giveBack(memory, {key.first, key.second});
+      giveBack(memory, key);
   kept.clear();
   for (auto it = used.begin(); it != used.end();) {
     if (!it->second.comm) {
@@ -88,7 +89,7 @@ void Pool::forget() {
       continue;
     }
     inUse -= it->second.bytes;
-    giveBack(const_cast<void *>(it->first), it->second);
+    giveBack(const_cast<void *>(it->first), {it->second.comm, it->second.kind, it->second.bytes});
     it = used.erase(it);
   }
   keptBytes = 0;

@@ -11,6 +11,7 @@
 #include "braid/runtime/braid_rt.h"
 #include <deque>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace braid::runtime::module {
@@ -18,7 +19,7 @@ namespace braid::runtime::module {
 class Pool {
 public:
   /// Aligned to 64 bytes. `comm`: whose peers shall reach it without copies; null: the process's own memory. Null: no memory.
-  void *allocate(braid_comm *comm, size_t bytes);
+  void *allocate(braid_comm *comm, size_t bytes, braid_memory kind = BRAID_MEMORY_HOST);
   /// False: it is not from here.
   bool release(void *memory);
   /// Whether peers of `comm` reach this address without copies: it is the start of a buffer from here, or lies in one.
@@ -37,14 +38,15 @@ public:
 private:
   struct Block {
     braid_comm *comm;
+    braid_memory kind;
     size_t bytes;
   };
-  static void giveBack(void *memory, const Block &block);
+  using Key = std::tuple<braid_comm *, braid_memory, size_t>;
+  static void giveBack(void *memory, const Key &key);
   void giveBackOldest();
 
   std::map<const void *, Block> used;
-  std::map<std::pair<braid_comm *, size_t>, std::deque<std::pair<uint64_t, void *>>>
-      kept; ///< with when it was released
+  std::map<Key, std::deque<std::pair<uint64_t, void *>>> kept; ///< with when it was released
   size_t inUse = 0, mostInUse = 0, keptBytes = 0;
   uint64_t releases = 0;
 };

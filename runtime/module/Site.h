@@ -18,7 +18,7 @@ void check(braid_status status, const std::string &what);
 struct Site {
   Site(const int64_t *words, const char *algorithm, const char *name);
 
-  int64_t number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation;
+  int64_t number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation, memory;
   std::vector<std::vector<int32_t>> groups;
   std::vector<int32_t> pairs;
   std::string algorithm, name;

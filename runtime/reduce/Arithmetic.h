@@ -11,25 +11,20 @@
 //   average           the sum, then one division by the number of ranks: floats as above, integers towards zero
 //
 // NaN: a NaN operand gives NaN (also min and max), and a NaN that results is always the one positive quiet NaN, since the
-// hardware keeps the payload of whichever operand comes first. Zeros: min(-0, +0) is -0, max is +0.
+// hardware of hosts keeps the payload of whichever operand comes first, and that of devices has one of its own.
+// Zeros: min(-0, +0) is -0, max is +0.
 // Overflow: to infinity; f8e4m3fn has none and gives NaN above 464 (the midpoint beyond its largest number, 448).
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_REDUCE_ARITHMETIC_H
 #define BRAID_RUNTIME_REDUCE_ARITHMETIC_H
 
+#include "reduce/HostDevice.h"
 #include <cstdint>
 #include <type_traits>
 
-// Always inlined: the loops are compiled once for each instruction set, and no function may be shared between them.
-#ifdef __CUDACC__
-#define BRAID_ARITHMETIC __host__ __device__ __forceinline__
-#else
-#define BRAID_ARITHMETIC inline __attribute__((always_inline))
-#endif
-
 namespace braid::runtime::arithmetic {
 
-template <typename To, typename From> BRAID_ARITHMETIC To bitsAs(From from) {
+template <typename To, typename From> BRAID_HOST_DEVICE To bitsAs(From from) {
   static_assert(sizeof(To) == sizeof(From), "same size");
   To to;
   __builtin_memcpy(&to, &from, sizeof to);
@@ -44,20 +39,20 @@ template <typename Bits, int E, int M, bool Finite> struct SmallFloat {
   static constexpr uint32_t infinity = Finite ? 0 : ((1u << E) - 1) << M;
   static constexpr uint32_t nan = Finite ? magnitude : infinity | 1u << (M - 1);
 
-  BRAID_ARITHMETIC float value() const {
+  BRAID_HOST_DEVICE float value() const {
     uint32_t sign = uint32_t(bits >> (E + M)) << 31, shifted = (uint32_t(bits) & magnitude) << (23 - M);
     uint32_t normal = shifted + (uint32_t(127 - bias) << 23);
     constexpr uint32_t one = uint32_t(127 - bias + 1) << 23; // 2^(1 - bias): a subnormal is (1.m - 1) of it
     uint32_t small = bitsAs<uint32_t>(bitsAs<float>(shifted + one) - bitsAs<float>(one));
     uint32_t result = shifted < (1u << 23) ? small : normal;
-    if (Finite)
+    if constexpr (Finite)
       result = (uint32_t(bits) & magnitude) == nan ? 0x7fc00000u : result;
     else
       result = (uint32_t(bits) & magnitude) >= infinity ? shifted | 0x7f800000u : result;
     return bitsAs<float>(result | sign);
   }
 
-  BRAID_ARITHMETIC static SmallFloat round(float value) {
+  BRAID_HOST_DEVICE static SmallFloat round(float value) {
     uint32_t all = bitsAs<uint32_t>(value), sign = all >> 31 << (E + M), f = all & 0x7fffffffu;
     // Subnormal results: adding 2^k, whose last bit is worth the smallest subnormal, rounds in the adder.
     constexpr uint32_t magic = uint32_t(127 + 24 - bias - M) << 23;
@@ -65,7 +60,7 @@ template <typename Bits, int E, int M, bool Finite> struct SmallFloat {
     uint32_t odd = f >> (23 - M) & 1;
     uint32_t normal = (f - (uint32_t(127 - bias) << 23) + ((1u << (22 - M)) - 1) + odd) >> (23 - M);
     uint32_t result = f < uint32_t(127 - bias + 1) << 23 ? small : normal;
-    if (Finite) {
+    if constexpr (Finite) {
       result = f >= uint32_t(127 + bias + 2) << 23 || result > nan ? nan : result;
     } else {
       result = f >= uint32_t(127 + bias + 1) << 23 ? infinity : result;
@@ -83,8 +78,8 @@ using F8E4M3FN = SmallFloat<uint8_t, 4, 3, true>;
 /// The upper half of an f32.
 struct BF16 {
   uint16_t bits;
-  BRAID_ARITHMETIC float value() const { return bitsAs<float>(uint32_t(bits) << 16); }
-  BRAID_ARITHMETIC static BF16 round(float value) {
+  BRAID_HOST_DEVICE float value() const { return bitsAs<float>(uint32_t(bits) << 16); }
+  BRAID_HOST_DEVICE static BF16 round(float value) {
     uint32_t f = bitsAs<uint32_t>(value);
     uint32_t rounded = (f + 0x7fffu + (f >> 16 & 1)) >> 16;
     return {uint16_t((f & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded)};
@@ -107,14 +102,18 @@ template <> struct BitsOf<double> {
   using type = uint64_t;
 };
 
-/// f32 and f64.
-template <Op op, typename T> BRAID_ARITHMETIC T combineFloats(T a, T b) {
+/// The positive quiet NaN of f32 and f64.
+template <typename T> BRAID_HOST_DEVICE T quietNan() {
   using Bits = typename BitsOf<T>::type;
-  constexpr Bits quiet = sizeof(T) == 4 ? Bits(0x7fc00000u) : Bits(0x7ff8000000000000ull);
-  T nan = bitsAs<T>(quiet);
+  return bitsAs<T>(sizeof(T) == 4 ? Bits(0x7fc00000u) : Bits(0x7ff8000000000000ull));
+}
+template <typename T> BRAID_HOST_DEVICE T withOneNan(T r) { return r == r ? r : quietNan<T>(); }
+
+/// f32 and f64.
+template <Op op, typename T> BRAID_HOST_DEVICE T combineFloats(T a, T b) {
+  using Bits = typename BitsOf<T>::type;
   if constexpr (op == Op::Sum || op == Op::Product) {
-    T r = op == Op::Sum ? a + b : a * b;
-    return r == r ? r : nan;
+    return withOneNan(op == Op::Sum ? a + b : a * b);
   } else {
     // Equal operands are the same bits but for zeros of two signs; there "or" finds the -0 and "and" the +0.
     Bits x = bitsAs<Bits>(a), y = bitsAs<Bits>(b);
@@ -122,11 +121,11 @@ template <Op op, typename T> BRAID_ARITHMETIC T combineFloats(T a, T b) {
     T lower = op == Op::Min ? a : b, upper = op == Op::Min ? b : a;
     T r = a < b ? lower : upper;
     r = a == b ? same : r;
-    return a == a && b == b ? r : nan;
+    return a == a && b == b ? r : quietNan<T>();
   }
 }
 
-template <Op op, typename T> BRAID_ARITHMETIC T combine(T a, T b) {
+template <Op op, typename T> BRAID_HOST_DEVICE T combine(T a, T b) {
   if constexpr (std::is_same_v<T, Bool>) {
     bool x = a.byte != 0, y = b.byte != 0;
     return {uint8_t(op == Op::Xor ? x != y : op == Op::Sum || op == Op::Max || op == Op::Or ? x | y : x & y)};
@@ -149,19 +148,20 @@ template <Op op, typename T> BRAID_ARITHMETIC T combine(T a, T b) {
     case Op::Or:
       return T(U(a) | U(b));
     case Op::Xor:
-      return T(U(a) ^ U(b));
+      break;
     }
+    return T(U(a) ^ U(b));
   } else {
     return T::round(combineFloats<op>(a.value(), b.value()));
   }
 }
 
 /// The last step of an average.
-template <typename T> BRAID_ARITHMETIC T divide(T sum, int ranks) {
+template <typename T> BRAID_HOST_DEVICE T divide(T sum, int ranks) {
   if constexpr (std::is_same_v<T, Bool>) {
     return sum;
   } else if constexpr (std::is_floating_point_v<T>) {
-    return sum / T(ranks);
+    return withOneNan(sum / T(ranks));
   } else if constexpr (std::is_integral_v<T>) {
     using Divisor = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
     return T(Divisor(sum) / Divisor(ranks));

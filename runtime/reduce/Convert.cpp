@@ -1,8 +1,8 @@
 //===- Convert.cpp - values of one element type in another --------------------------------------------------------===//
 //
-// Floats through double, which holds all of them exactly, and rounded once; integers modulo 2^bits.
+// What a value becomes: Conversion.h.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "reduce/Arithmetic.h"
+#include "reduce/Conversion.h"
 #include "reduce/Reduce.h"
 #include <cstring>
 
@@ -12,34 +12,11 @@ namespace {
 
 using namespace arithmetic;
 
-template <typename T> double valueOf(T x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return x;
-  else
-    return x.value();
-}
-
-/// To the nearest f32 whose last bit is odd, unless exact. Rounding that to fewer bits is rounding once: f32 has more than two
-/// bits to spare (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57(4), 2008).
-float toOdd(double value) {
-  float near = float(value);
-  uint32_t bits = bitsAs<uint32_t>(near);
-  if (double(near) == value || value != value || (bits & 1))
-    return near;
-  bool below = (near < 0 ? -double(near) : double(near)) < (value < 0 ? -value : value);
-  return bitsAs<float>(below ? bits | 1 : bits - 1);
-}
-
 template <typename To, typename From> void loop(void *dst, const void *src, size_t count) {
   To *to = static_cast<To *>(dst);
   const From *from = static_cast<const From *>(src);
   for (size_t i = 0; i < count; ++i)
-    if constexpr (std::is_integral_v<To>)
-      to[i] = To(from[i]);
-    else if constexpr (std::is_floating_point_v<To>)
-      to[i] = To(valueOf(from[i]));
-    else
-      to[i] = To::round(toOdd(valueOf(from[i])));
+    to[i] = convertTo<To>(from[i]);
 }
 
 using Loop = void (*)(void *, const void *, size_t);

@@ -29,8 +29,9 @@ struct Case {
   int chunks = 0;
   bool exact = true; ///< operands whose result does not depend on the order of additions; else only equality is checked
   int root = 0;
-  bool ragged = false; ///< all_to_all: blocks differ in size, some are empty
-  int helpers = 0;     ///< ranks beside these, which serve them
+  bool ragged = false;                     ///< all_to_all: blocks differ in size, some are empty
+  int helpers = 0;                         ///< ranks beside these, which serve them
+  braid_memory memory = BRAID_MEMORY_HOST; ///< of operands and results
 
   /// Elements of the block from one rank to another; of a ragged one: a draw of the two and of `count`.
   size_t blockCount(int source, int target) const;

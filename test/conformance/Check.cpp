@@ -1,5 +1,6 @@
 //===- Check.cpp - runs one case on one rank and checks this rank's part ----------------------------------------------===//
 #include "test/conformance/Check.h"
+#include "test/conformance/Device.h"
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -24,7 +25,8 @@ struct Buffers {
 
 class Runner {
 public:
-  Runner(const Case &one, const std::vector<Data> &data, braid_comm *comm) : one(one), data(data), comm(comm) {
+  Runner(const Case &one, const std::vector<Data> &data, braid_comm *comm)
+      : one(one), data(data), comm(comm), device(comm, one.memory) {
     braid_comm_rank(comm, &me, nullptr);
   }
   ~Runner() {
@@ -42,10 +44,14 @@ public:
     for (Buffers &b : tensors) {
       if (!b.memory && b.bytes)
         return {"no memory for buffers: " + std::string(braid_last_error()), 0};
-      if (helps())
+      if (helps()) {
         buffers.push_back({nullptr, nullptr, b.in, b.out});
-      else
-        buffers.push_back({b.memory + b.sendAt, b.memory + b.receiveAt, b.in, b.out});
+        continue;
+      }
+      unsigned char *at = device.twin(b.memory, b.bytes);
+      if (!at)
+        return {device.problem, 0};
+      buffers.push_back({at + b.sendAt, at + b.receiveAt, b.in, b.out});
     }
     braid_op_options options = {};
     options.size = sizeof options;
@@ -70,16 +76,19 @@ public:
       switches[size_t(rank)] = one.helpers > 2 ? std::min(rank % 2, one.ranks - 1) : 0;
     options.helpers = one.helpers;
     options.switches = one.helpers ? switches.data() : nullptr;
+    options.memory = one.memory;
     if (braid_op_plan(comm, &options, &op))
       return {braid_last_error(), 0};
     for (size_t round = 0; round < data.size() && verdict.problem.empty(); ++round) {
       if (!helps())
         write(round);
-      if (braid_op_start(op) || braid_op_wait(op)) {
+      device.put();
+      if (device.start(op) || device.wait(op)) {
         verdict.problem = braid_last_error();
         break;
       }
-      verdict.problem = helps() ? "" : check(round);
+      device.get();
+      verdict.problem = !device.problem.empty() ? device.problem : helps() ? "" : check(round);
       for (const Buffers &b : helps() ? std::vector<Buffers>() : tensors) // a helper has no result
         hash(verdict.result, b.memory + b.receiveAt, b.out * size());
     }
@@ -305,18 +314,22 @@ private:
       tensors.emplace_back();
       line.memory = static_cast<unsigned char *>(one.shared ? braid_alloc(comm, bytes) : std::malloc(bytes));
       tensors.back().memory = line.memory;
+      unsigned char *there = device.twin(line.memory, bytes);
+      if (!there)
+        return {device.problem, 0};
       braid_buffer buffer = {};
       (line.send ? buffer.send_count : buffer.receive_count) = one.count;
       if (line.send)
-        buffer.send = line.memory + guard;
+        buffer.send = there + guard;
       else
-        buffer.receive = line.memory + guard;
+        buffer.receive = there + guard;
       braid_op_options options = {};
       options.size = sizeof options;
       options.collective = line.send ? BRAID_SEND : BRAID_RECV;
       options.type = one.type;
       options.peer = line.peer;
       options.tag = line.tag;
+      options.memory = one.memory;
       options.tensors = 1;
       options.buffers = &buffer;
       if (braid_op_plan(comm, &options, &line.op))
@@ -332,11 +345,13 @@ private:
         if (line.send)
           data[round].operand(me, size_t(line.tag), one.count, line.memory + guard);
       }
+      device.put();
       bool broken = false;
       for (Line &line : lines)
-        broken = broken || (braid_op_start(line.op) && failed());
+        broken = broken || (device.start(line.op) && failed());
       for (size_t i = lines.size(); i-- > 0;)
-        broken = broken || (braid_op_wait(lines[i].op) && failed());
+        broken = broken || (device.wait(lines[i].op) && failed());
+      device.get();
       for (Line &line : lines) {
         if (verdict.problem.empty())
           verdict.problem =
@@ -354,6 +369,7 @@ private:
   const Case &one;
   const std::vector<Data> &data;
   braid_comm *comm;
+  Device device;
   int32_t me = 0;
   std::vector<Buffers> tensors;
   std::vector<int32_t> pairs;

@@ -12,6 +12,7 @@
 //                                 stands for the number of ranks
 //            --transports a,b     default: all of this build, and with a profile emulated+shm
 //            --ranks A-B          default: 1-9
+//            --memory KIND        host, pinned or device: where operands and results are
 //            --every K            each K-th case    --shard I/N    the I-th of N equal parts, from 0    --from K    go on there
 //
 // Each case is checked against a serial reference with guard bytes; results that must be equal on all ranks are compared
@@ -40,6 +41,7 @@ struct Settings {
   int fewest = 1, most = 9, every = 1, shard = 0, shards = 1;
   long steady = 0, from = 0;
   std::string plant;
+  braid_memory memory = BRAID_MEMORY_HOST;
 };
 
 std::string profile; ///< of the emulated fabric; % stands for the number of ranks
@@ -240,7 +242,13 @@ bool read(int argc, char **argv, Settings &settings) {
       return false;
     else if (++i, word == "--seed")
       settings.seed = std::stoull(value);
-    else if (word == "--every")
+    else if (word == "--memory") {
+      const char *kinds[] = {"host", "pinned", "device"};
+      auto kind = std::find(std::begin(kinds), std::end(kinds), value);
+      if (kind == std::end(kinds))
+        return false;
+      settings.memory = braid_memory(kind - std::begin(kinds));
+    } else if (word == "--every")
       settings.every = std::max(1, std::atoi(value.c_str()));
     else if (word == "--from")
       settings.from = std::atol(value.c_str());
@@ -277,7 +285,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr,
                  "usage: conformance [--seed N] [--full | --exhaustive] [--processes] [--control] [--verbose]\n"
                  "                   [--transports a,b] [--profile FILE] [--ranks A-B] [--every K] [--shard I/N]\n"
-                 "                   [--from K] [--steady N] [--plant race|bounds]\n");
+                 "                   [--from K] [--steady N] [--plant race|bounds]\n"
+                 "                   [--memory host|pinned|device]\n");
     return 2;
   }
   if (settings.transports.empty()) {
@@ -317,7 +326,8 @@ int main(int argc, char **argv) {
       std::fprintf(stderr, "case %lld, %lld runs, %lld failures\n", (long long)number, (long long)runs,
                    (long long)failures);
     }
-    for (const Case &each : withRoots(one, settings.full)) {
+    for (Case each : withRoots(one, settings.full)) {
+      each.memory = settings.memory;
       ++runs;
       ++perTransport[each.transport];
       if (settings.verbose) {

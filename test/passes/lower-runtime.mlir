@@ -2,9 +2,9 @@
 
 module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 2 : i32} {
 
-// Version, number, kind, type (f32), reduction, root, peer, tag, channels, chunks, accumulation (of the type itself), 2 groups
-// of 4 ids in all, no pairs.
-// CHECK-DAG: memref.global "private" constant @[[REDUCE:.*]] : memref<20xi64> = dense<[2, 0, 0, 13, 4, 0, 0, 0, 2, 8, 0, 2, 4, 0, 2, 2, 0, 2, 1, 3]>
+// Version, number, kind, type (f32), reduction, root, peer, tag, channels, chunks, accumulation (of the type itself), memory (of
+// the host), 2 groups of 4 ids in all, no pairs.
+// CHECK-DAG: memref.global "private" constant @[[REDUCE:.*]] : memref<21xi64> = dense<[3, 0, 0, 13, 4, 0, 0, 0, 2, 8, 0, 0, 2, 4, 0, 2, 2, 0, 2, 1, 3]>
 // CHECK-DAG: dense<[114, 105, 110, 103, 0]>
 
 // CHECK-LABEL: func.func @planned
@@ -143,7 +143,7 @@ func.func @engine(%a: memref<4xf32>) {
 // -----
 
 // f16 (11) is summed in f32 (13, plus one).
-// CHECK: memref.global "private" constant @__braid_site_0 : memref<14xi64> = dense<[2, 0, 0, 11, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0]>
+// CHECK: memref.global "private" constant @__braid_site_0 : memref<15xi64> = dense<[3, 0, 0, 11, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0]>
 func.func @accumulate(%a: memref<4xf16>) {
   %t = braid.launch all_reduce outs(%a : memref<4xf16>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>, accumulate = f32}
   braid.finish %t outs(%a : memref<4xf16>)
@@ -153,7 +153,7 @@ func.func @accumulate(%a: memref<4xf16>) {
 // -----
 
 // Tensors of two types are moved as bytes (u8: 5): 4 elements of 2 bytes, 3 of 4.
-// CHECK: dense<[2, 0, 5, 5, 0,
+// CHECK: dense<[3, 0, 5, 5, 0,
 // CHECK-LABEL: func.func @mixed
 func.func @mixed(%a: memref<4xf16>, %b: memref<3xi32>) {
   // CHECK-DAG: %[[HALVES:.*]] = arith.muli %c4_i64, %c2_i64
@@ -238,4 +238,63 @@ func.func @path(%a: memref<4xf32>) {
   braid.finish %t outs(%a : memref<4xf32>)
   return
 }
+}
+
+// -----
+
+// Buffers of a device, by number or by name: the runtime is told so (2), and allocates there.
+// CHECK-DAG: memref<15xi64> = dense<[3, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]>
+// CHECK-DAG: memref<15xi64> = dense<[3, 1, 1, 13, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]>
+// CHECK-DAG: llvm.func @braid_module_alloc_device(i64) -> (!llvm.ptr {llvm.noalias})
+// CHECK-LABEL: func.func @device
+func.func @device(%a: memref<4xf32, 1>, %b: memref<4xf32, #gpu.address_space<global>>, %c: memref<2xf32, #gpu.address_space<global>>) {
+  // CHECK: memref.extract_aligned_pointer_as_index %{{.*}} : memref<4xf32, 1>
+  %t = braid.launch all_reduce outs(%a : memref<4xf32, 1>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>}
+  braid.finish %t outs(%a : memref<4xf32, 1>)
+  // CHECK: memref.extract_aligned_pointer_as_index %{{.*}} : memref<4xf32, #gpu.address_space<global>>
+  %u = braid.launch reduce_scatter ins(%b : memref<4xf32, #gpu.address_space<global>>) outs(%c : memref<2xf32, #gpu.address_space<global>>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>, dims = array<i64: 0>}
+  braid.finish %u ins(%b : memref<4xf32, #gpu.address_space<global>>) outs(%c : memref<2xf32, #gpu.address_space<global>>)
+  // CHECK: %[[MEMORY:.*]] = llvm.call @braid_module_alloc_device(
+  // CHECK: llvm.addrspacecast %[[MEMORY]] : !llvm.ptr to !llvm.ptr<1>
+  // CHECK: llvm.addrspacecast %{{.*}} : !llvm.ptr<1> to !llvm.ptr
+  // CHECK: llvm.call @braid_module_free
+  %own = memref.alloc() : memref<8xf32, 1>
+  memref.dealloc %own : memref<8xf32, 1>
+  return
+}
+
+// -----
+
+func.func @workgroup(%a: memref<4xf32, 3>) {
+  // expected-error @+1 {{memory space, expected that of the host (none) or global memory of a device (1, #gpu.address_space<global>), got 'memref<4xf32, 3>'}}
+  %t = braid.launch broadcast outs(%a : memref<4xf32, 3>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%a : memref<4xf32, 3>)
+  return
+}
+
+// -----
+
+func.func @both(%a: memref<4xf32, 1>, %b: memref<4xf32>) {
+  // expected-error @+1 {{buffers, expected all in one memory, got some of the host and some of a device}}
+  %t = braid.launch broadcast outs(%a, %b : memref<4xf32, 1>, memref<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%a, %b : memref<4xf32, 1>, memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @columns(%a: memref<4x4xf32, 1>, %b: memref<4x2xf32, 1>) {
+  // expected-error @+1 {{dimension, expected the first for buffers of a device, got 1}}
+  %t = braid.launch reduce_scatter ins(%a : memref<4x4xf32, 1>) outs(%b : memref<4x2xf32, 1>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>, dims = array<i64: 1>}
+  braid.finish %t ins(%a : memref<4x4xf32, 1>) outs(%b : memref<4x2xf32, 1>)
+  return
+}
+
+// -----
+
+func.func @strided(%a: memref<4x4xf32, strided<[8, 1]>, 1>) {
+  // expected-error @+1 {{buffer, expected one in one piece in memory of a device, got 'memref<4x4xf32, strided<[8, 1]>, 1>': copy it on the device first}}
+  %t = braid.launch broadcast outs(%a : memref<4x4xf32, strided<[8, 1]>, 1>) {groups = #braid.groups<[]>, root = 0 : i64}
+  braid.finish %t outs(%a : memref<4x4xf32, strided<[8, 1]>, 1>)
+  return
 }

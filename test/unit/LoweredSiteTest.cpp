@@ -29,6 +29,8 @@ TEST_CASE("lowered site: collectives and reductions have the runtime's numbers")
   CHECK(int(ReductionKind::And) == BRAID_AND);
   CHECK(int(ReductionKind::Or) == BRAID_OR);
   CHECK(int(ReductionKind::Xor) == BRAID_XOR);
+  CHECK(hostMemory == BRAID_MEMORY_HOST);
+  CHECK(deviceMemory == BRAID_MEMORY_DEVICE);
 }
 
 TEST_CASE("lowered site: element types have the runtime's numbers") {

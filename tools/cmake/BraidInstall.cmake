@@ -37,7 +37,7 @@ foreach(folder ${folders})
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
     PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
-foreach(tool braid-bench braid-doctor braid-launch braid-opt braid-run braid-sim braid-skeleton braid-topo BraidPlugin BraidNcclTuner)
+foreach(tool braid-bench braid-doctor braid-launch braid-opt braid-run braid-sim braid-skeleton braid-topo BraidPlugin BraidCuda BraidNcclTuner)
   if(TARGET ${tool})
     install(TARGETS ${tool} OPTIONAL # those that were built
       RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

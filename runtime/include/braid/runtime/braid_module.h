@@ -7,8 +7,8 @@
  *
  * Arguments are 64-bit words, so that compiled code needs no types of its own.
  *
- * Words of a site: version (2), number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation (as in
- * braid_rt.h), the number of groups, of ids in all groups, and of pairs; then the size of each group, the ids, and source and
+ * Words of a site: version (3), number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation, memory (as
+ * in braid_rt.h), the number of groups, of ids in all groups, and of pairs; then the size of each group, the ids, and source and
  * target of each pair. No group at all: all ranks of the program.
  *===----------------------------------------------------------------------------------------------------------------===*/
 #ifndef BRAID_RUNTIME_BRAID_MODULE_H
@@ -42,6 +42,8 @@ int64_t braid_module_rank(void);
  * copies; 0: no collective does; 1: any of all ranks. */
 void *braid_module_alloc(int64_t bytes, int64_t site);
 void braid_module_free(void *memory);
+/* The same of a device (braid_alloc_in). */
+void *braid_module_alloc_device(int64_t bytes);
 /* What comes until the next mark, launch or finish is computation of this number; negative: it is not measured. */
 void braid_module_mark(int64_t mark);
 /* Timed computation: `seconds` are the bits of a double, on the clock of the communicator of all ranks. */

@@ -86,6 +86,13 @@ typedef enum braid_reduction {
   BRAID_XOR = 7
 } braid_reduction;
 
+/* Where the buffers of an operation are. */
+typedef enum braid_memory {
+  BRAID_MEMORY_HOST = 0,
+  BRAID_MEMORY_PINNED = 1, /* of the host, which devices read and write too: starts and waits follow a stream */
+  BRAID_MEMORY_DEVICE = 2  /* of an NVIDIA device; the driver is loaded when it is first needed */
+} braid_memory;
+
 /* Every options struct starts with its own size, so that an older program runs with a newer library; a newer one runs with an
  * older library as long as it sets nothing that the library does not know (else BRAID_UNSUPPORTED). Zero is "default". */
 typedef struct braid_comm_options {
@@ -156,6 +163,9 @@ typedef struct braid_op_options {
   /* The sizes of all blocks, entry i * n + j from rank i to rank j, the same on all ranks, for algorithms that forward blocks
    * ("bruck", "hierarchical"). With it the two lists above may be NULL. */
   const size_t *pair_counts;
+  /* Where all buffers are, a braid_memory; ranks may differ. On a device: what the operation reads and writes is ordered by streams
+   * (braid_op_start_on), also by plain starts and waits, which are those of the default stream. */
+  int32_t memory;
 } braid_op_options;
 
 const char *braid_last_error(void);                 /* of this thread; valid until its next call */
@@ -188,6 +198,9 @@ braid_status braid_comm_destroy(braid_comm *comm);
 /* Memory that the transport can reach without copies (shared memory: mapped by the peers). NULL on failure. */
 void *braid_alloc(braid_comm *comm, size_t bytes);
 void braid_free(braid_comm *comm, void *memory);
+/* Memory of that kind. Of a device: of the one whose context is current in this thread, else the one with this rank's number among
+ * the ranks of its host. */
+void *braid_alloc_in(braid_comm *comm, braid_memory memory, size_t bytes);
 
 braid_status braid_op_plan(braid_comm *comm, const braid_op_options *options, braid_op **op);
 /* Other buffers of the same sizes for an operation that is not in flight, in the order of the plan. A rank may do this on
@@ -196,6 +209,12 @@ braid_status braid_op_rebind(braid_op *op, const braid_buffer *buffers, size_t c
 braid_status braid_op_start(braid_op *op);
 braid_status braid_op_wait(braid_op *op); /* drives progress itself */
 braid_status braid_op_test(braid_op *op, int32_t *done);
+/* For buffers that are not plain memory of the host, in the order of a CUDA stream (a cudaStream_t or CUstream; NULL: the default
+ * stream): operands are what they are when all that is in the stream now is done, and what is put into the stream after the wait
+ * finds the results. The start does not wait for the stream. The wait returns when all messages have been exchanged; results may
+ * still be on their way to the device. */
+braid_status braid_op_start_on(braid_op *op, void *stream);
+braid_status braid_op_wait_on(braid_op *op, void *stream);
 /* When its last execution was started, and when it ended, which may be before it was awaited: on the clock of braid_now. */
 braid_status braid_op_times(braid_op *op, double *began, double *ended);
 braid_status braid_op_destroy(braid_op *op);

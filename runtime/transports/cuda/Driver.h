@@ -1,0 +1,75 @@
+//===- Driver.h - NVIDIA's driver, loaded when it is first needed ---------------------------------------------------===//
+//
+// One binary runs with and without a GPU: nothing is linked, and nothing of CUDA's headers is needed. The functions are declared
+// here as far as they are used; where the toolkit is found, DriverCheck.cpp compares them with cuda.h.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_TRANSPORTS_CUDA_DRIVER_H
+#define BRAID_RUNTIME_TRANSPORTS_CUDA_DRIVER_H
+
+#include "core/Outcome.h"
+#include <cstddef>
+
+namespace braid::runtime::cuda {
+
+using Result = int; ///< CUresult; 0: success
+using Device = int;
+using Address = unsigned long long; ///< of device memory
+using Context = void *;
+using Stream = void *; ///< null: the default stream
+using Event = void *;
+using Module = void *;
+using Function = void *;
+
+constexpr Result success = 0, notReady = 600; ///< CUDA_ERROR_NOT_READY: the event has not come yet
+
+// CUpointer_attribute, CUmemorytype and flags
+constexpr int pointerMemoryType = 2, pointerDevice = 9;
+constexpr unsigned memoryHost = 1, memoryDevice = 2;
+constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable = 1;
+
+#define BRAID_CUDA_FUNCTIONS(X)                                                                                        \
+  X(cuInit, (unsigned flags))                                                                                          \
+  X(cuDriverGetVersion, (int *version))                                                                                \
+  X(cuDeviceGetCount, (int *count))                                                                                    \
+  X(cuDeviceGet, (Device * device, int ordinal))                                                                       \
+  X(cuDevicePrimaryCtxRetain, (Context * context, Device device))                                                      \
+  X(cuCtxGetCurrent, (Context * context))                                                                              \
+  X(cuCtxSetCurrent, (Context context))                                                                                \
+  X(cuCtxPushCurrent_v2, (Context context))                                                                            \
+  X(cuCtxPopCurrent_v2, (Context * context))                                                                           \
+  X(cuGetErrorString, (Result error, const char **text))                                                               \
+  X(cuPointerGetAttribute, (void *value, int attribute, Address at))                                                   \
+  X(cuMemAlloc_v2, (Address * at, size_t bytes))                                                                       \
+  X(cuMemFree_v2, (Address at))                                                                                        \
+  X(cuMemHostRegister_v2, (void *at, size_t bytes, unsigned flags))                                                    \
+  X(cuMemHostUnregister, (void *at))                                                                                   \
+  X(cuMemcpyAsync, (Address to, Address from, size_t bytes, Stream stream))                                            \
+  X(cuStreamCreate, (Stream * stream, unsigned flags))                                                                 \
+  X(cuStreamDestroy_v2, (Stream stream))                                                                               \
+  X(cuStreamSynchronize, (Stream stream))                                                                              \
+  X(cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                                                   \
+  X(cuEventCreate, (Event * event, unsigned flags))                                                                    \
+  X(cuEventRecord, (Event event, Stream stream))                                                                       \
+  X(cuEventQuery, (Event event))                                                                                       \
+  X(cuEventDestroy_v2, (Event event))                                                                                  \
+  X(cuModuleLoadData, (Module * module, const void *image))                                                            \
+  X(cuModuleGetFunction, (Function * function, Module module, const char *name))                                       \
+  X(cuLaunchKernel,                                                                                                    \
+    (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,              \
+     unsigned blockZ, unsigned sharedBytes, Stream stream, void **arguments, void **extra))
+
+struct Driver {
+#define BRAID_CUDA_MEMBER(name, parameters) Result(*name) parameters = nullptr;
+  BRAID_CUDA_FUNCTIONS(BRAID_CUDA_MEMBER)
+#undef BRAID_CUDA_MEMBER
+
+  /// The driver of this process, loaded and initialised at the first call, with at least one device; null: why.
+  static const Driver *find(Outcome &why);
+
+  /// "cuda: cuMemAlloc of 64 bytes: out of memory" if the result is an error.
+  Outcome check(Result result, const std::string &what) const;
+};
+
+} // namespace braid::runtime::cuda
+
+#endif

@@ -1,0 +1,32 @@
+//===- DriverCheck.cpp - the driver's functions as Driver.h has them are those of cuda.h ----------------------------===//
+//
+// Compiled where the toolkit is found; there is nothing in it to run. Types are compared as they are passed: pointers and handles
+// are pointers, enums are ints.
+//===------------------------------------------------------------------------------------------------------------===//
+#include "transports/cuda/Current.h"
+#include <cuda.h>
+#include <type_traits>
+
+namespace braid::runtime::cuda {
+
+template <typename T>
+using Passed = std::conditional_t<std::is_pointer_v<T>, void *, std::conditional_t<std::is_enum_v<T>, int, T>>;
+template <typename F> struct Signature;
+template <typename R, typename... A> struct Signature<R (*)(A...)> {
+  using type = Passed<R> (*)(Passed<A>...);
+};
+
+#define BRAID_CUDA_CHECK(function, parameters)                                                                         \
+  static_assert(std::is_same_v<typename Signature<decltype(&::function)>::type,                                        \
+                               typename Signature<decltype(Driver::function)>::type>,                                  \
+                #function " differs from cuda.h");
+BRAID_CUDA_FUNCTIONS(BRAID_CUDA_CHECK)
+
+static_assert(success == CUDA_SUCCESS && notReady == CUDA_ERROR_NOT_READY);
+static_assert(pointerContext == CU_POINTER_ATTRIBUTE_CONTEXT && pointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE &&
+              pointerDevice == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+static_assert(memoryHost == CU_MEMORYTYPE_HOST && memoryDevice == CU_MEMORYTYPE_DEVICE);
+static_assert(streamNonBlocking == CU_STREAM_NON_BLOCKING && eventDisableTiming == CU_EVENT_DISABLE_TIMING &&
+              hostPortable == CU_MEMHOSTREGISTER_PORTABLE);
+
+} // namespace braid::runtime::cuda

@@ -1,0 +1,3 @@
+//===- Integers.cu - kernels of a list of KernelList.h -------------------------------------------------------------===//
+#define BRAID_KERNELS_HERE BRAID_KERNELS_INTEGERS(BRAID_REDUCE_KERNEL, BRAID_DIVIDE_KERNEL)
+#include "transports/cuda/Kernels.inc"

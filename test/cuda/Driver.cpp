@@ -1,0 +1,287 @@
+//===- Driver.cpp - a stand-in for NVIDIA's driver ------------------------------------------------------------------===//
+//
+// The functions of Driver.h for a machine without a GPU, loaded by BRAID_CUDA_DRIVER (and BRAID_CUDA_KERNELS) in the place of the
+// real ones. What programs get wrong on a GPU goes wrong here too:
+//
+//   - device memory has addresses that the CPU can't touch: the pages behind them are mapped a second time, for kernels only;
+//   - work of a stream is done late: one piece of it each time that somebody asks for an event, all when a stream is
+//     synchronised. What does not wait reads and writes too early.
+//   - a copy to or from memory of the host that was not registered is counted (fake_pageable_copies).
+//
+// With BRAID_FAKE_CUDA=no-wait streams do not wait for events, with no-query events have always come: what a program that forgets
+// them would see.
+//
+// A kernel is run thread by thread on the CPU, from the source that nvcc compiles (HostKernels).
+//===------------------------------------------------------------------------------------------------------------===//
+#include "test/cuda/HostKernels.h"
+#include "transports/cuda/Current.h"
+#include "transports/cuda/Images.h"
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace braid::runtime::cuda;
+using braid::test::HostKernel;
+using braid::test::hostKernel;
+
+namespace {
+
+constexpr Result invalid = 1, outOfMemory = 2, notFound = 500;
+
+struct Block {
+  size_t bytes, mapped;
+  char *inside; ///< where kernels see it
+};
+
+struct FakeEvent {
+  uint64_t recorded = 0, come = 0;
+};
+
+struct FakeStream {
+  std::deque<std::function<bool()>> work; ///< false: not yet
+};
+
+struct Machine {
+  std::recursive_mutex mutex;
+  std::map<uintptr_t, Block> blocks; ///< of device memory, by address
+  std::map<uintptr_t, size_t> registered;
+  std::set<FakeStream *> streams;
+  FakeStream defaultStream;
+  uint64_t pageable = 0, launches = 0;
+
+  Machine() { streams.insert(&defaultStream); }
+
+  const Block *find(uintptr_t at, uintptr_t &base) const {
+    auto after = blocks.upper_bound(at);
+    if (after == blocks.begin())
+      return nullptr;
+    --after;
+    base = after->first;
+    return at < base + after->second.bytes ? &after->second : nullptr;
+  }
+  /// Where a kernel sees what the program names by `at`.
+  void *inside(const void *at) const {
+    uintptr_t base = 0;
+    const Block *block = find(reinterpret_cast<uintptr_t>(at), base);
+    return block ? block->inside + (reinterpret_cast<uintptr_t>(at) - base) : const_cast<void *>(at);
+  }
+  bool isPinned(uintptr_t at, size_t bytes) const {
+    auto after = registered.upper_bound(at);
+    return after != registered.begin() && at + bytes <= std::prev(after)->first + std::prev(after)->second;
+  }
+  /// The next piece of work of some stream that can be done. False: there is none.
+  bool step() {
+    for (FakeStream *stream : streams)
+      if (!stream->work.empty() && stream->work.front()()) {
+        stream->work.pop_front();
+        return true;
+      }
+    return false;
+  }
+};
+
+Machine &machine() {
+  static auto *made = new Machine;
+  return *made;
+}
+bool broken(const char *how) {
+  static const char *asked = std::getenv("BRAID_FAKE_CUDA");
+  return asked && std::strcmp(asked, how) == 0;
+}
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+FakeStream &streamOf(Stream stream) { return stream ? *static_cast<FakeStream *>(stream) : machine().defaultStream; }
+
+} // namespace
+
+extern "C" {
+
+const braid_cuda_image braid_cuda_images[] = {{"on the CPU", "image"}, {nullptr, nullptr}};
+
+uint64_t fake_pageable_copies() { return machine().pageable; }
+uint64_t fake_launches() { return machine().launches; }
+
+Result cuInit(unsigned) { return success; }
+Result cuDriverGetVersion(int *version) { return *version = 13000, success; }
+Result cuDeviceGetCount(int *count) { return *count = 1, success; }
+Result cuDeviceGet(Device *device, int ordinal) { return ordinal ? invalid : (*device = 0, success); }
+Result cuDevicePrimaryCtxRetain(Context *context, Device) { return *context = &machine(), success; }
+Result cuCtxGetCurrent(Context *context) { return *context = &machine(), success; }
+Result cuCtxSetCurrent(Context) { return success; }
+Result cuCtxPushCurrent_v2(Context) { return success; }
+Result cuCtxPopCurrent_v2(Context *context) { return *context = &machine(), success; }
+Result cuGetErrorString(Result, const char **text) { return *text = "refused by the stand-in", success; }
+
+Result cuPointerGetAttribute(void *value, int attribute, Address at) {
+  Lock lock(machine().mutex);
+  uintptr_t base;
+  bool device = machine().find(at, base) != nullptr;
+  if (!device && !machine().isPinned(at, 1))
+    return invalid;
+  if (attribute == pointerMemoryType)
+    *static_cast<unsigned *>(value) = device ? memoryDevice : memoryHost;
+  else if (attribute == pointerContext)
+    *static_cast<Context *>(value) = &machine();
+  else
+    *static_cast<int *>(value) = 0;
+  return success;
+}
+
+Result cuMemAlloc_v2(Address *at, size_t bytes) {
+  Lock lock(machine().mutex);
+  size_t page = size_t(sysconf(_SC_PAGESIZE)), mapped = (bytes + page - 1) / page * page;
+  int fd = memfd_create("device", MFD_CLOEXEC);
+  if (bytes == 0 || fd < 0 || ftruncate(fd, off_t(mapped)) != 0)
+    return bytes ? outOfMemory : invalid;
+  void *outside = mmap(nullptr, mapped, PROT_NONE, MAP_SHARED, fd, 0);
+  void *inside = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (outside == MAP_FAILED || inside == MAP_FAILED)
+    return outOfMemory;
+  *at = reinterpret_cast<uintptr_t>(outside);
+  machine().blocks[*at] = {bytes, mapped, static_cast<char *>(inside)};
+  return success;
+}
+
+Result cuMemFree_v2(Address at) {
+  Lock lock(machine().mutex);
+  auto found = machine().blocks.find(at);
+  if (found == machine().blocks.end())
+    return invalid;
+  while (machine().step())
+    ;
+  munmap(reinterpret_cast<void *>(at), found->second.mapped);
+  munmap(found->second.inside, found->second.mapped);
+  machine().blocks.erase(found);
+  return success;
+}
+
+Result cuMemHostRegister_v2(void *at, size_t bytes, unsigned) {
+  Lock lock(machine().mutex);
+  constexpr Result already = 712;
+  uintptr_t begin = reinterpret_cast<uintptr_t>(at);
+  auto after = machine().registered.lower_bound(begin);
+  bool overlaps = (after != machine().registered.end() && after->first < begin + bytes) ||
+                  (after != machine().registered.begin() && std::prev(after)->first + std::prev(after)->second > begin);
+  if (overlaps)
+    return already;
+  machine().registered[begin] = bytes;
+  return success;
+}
+
+Result cuMemHostUnregister(void *at) {
+  Lock lock(machine().mutex);
+  return machine().registered.erase(reinterpret_cast<uintptr_t>(at)) ? success : invalid;
+}
+
+Result cuMemcpyAsync(Address to, Address from, size_t bytes, Stream stream) {
+  Lock lock(machine().mutex);
+  uintptr_t base;
+  for (Address at : {to, from})
+    if (!machine().find(at, base) && !machine().isPinned(at, bytes))
+      ++machine().pageable;
+  streamOf(stream).work.push_back([=] {
+    std::memcpy(machine().inside(reinterpret_cast<void *>(to)), machine().inside(reinterpret_cast<void *>(from)),
+                bytes);
+    return true;
+  });
+  return success;
+}
+
+Result cuStreamCreate(Stream *stream, unsigned) {
+  Lock lock(machine().mutex);
+  auto *made = new FakeStream;
+  machine().streams.insert(made);
+  return *stream = made, success;
+}
+
+Result cuStreamSynchronize(Stream stream) {
+  Lock lock(machine().mutex);
+  while (!streamOf(stream).work.empty())
+    if (!machine().step())
+      return invalid; // it waits for itself
+  return success;
+}
+
+Result cuStreamDestroy_v2(Stream stream) {
+  Lock lock(machine().mutex);
+  Result done = cuStreamSynchronize(stream);
+  machine().streams.erase(static_cast<FakeStream *>(stream));
+  delete static_cast<FakeStream *>(stream);
+  return done;
+}
+
+Result cuStreamWaitEvent(Stream stream, Event event, unsigned) {
+  Lock lock(machine().mutex);
+  auto *fake = static_cast<FakeEvent *>(event);
+  uint64_t until = broken("no-wait") ? 0 : fake->recorded;
+  streamOf(stream).work.push_back([=] { return fake->come >= until; });
+  return success;
+}
+
+Result cuEventCreate(Event *event, unsigned) { return *event = new FakeEvent, success; }
+Result cuEventDestroy_v2(Event event) {
+  Lock lock(machine().mutex);
+  while (machine().step())
+    ;
+  delete static_cast<FakeEvent *>(event);
+  return success;
+}
+
+Result cuEventRecord(Event event, Stream stream) {
+  Lock lock(machine().mutex);
+  auto *fake = static_cast<FakeEvent *>(event);
+  uint64_t number = ++fake->recorded;
+  streamOf(stream).work.push_back([=] { return fake->come = number, true; });
+  return success;
+}
+
+Result cuEventQuery(Event event) {
+  Lock lock(machine().mutex);
+  auto *fake = static_cast<FakeEvent *>(event);
+  if (broken("no-query"))
+    return success;
+  if (fake->come < fake->recorded)
+    machine().step();
+  return fake->come < fake->recorded ? notReady : success;
+}
+
+Result cuModuleLoadData(Module *module, const void *image) {
+  return *module = const_cast<void *>(image), image ? success : invalid;
+}
+
+Result cuModuleGetFunction(Function *function, Module, const char *name) {
+  HostKernel kernel = hostKernel(name);
+  return *function = reinterpret_cast<void *>(kernel), kernel ? success : notFound;
+}
+
+Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                      unsigned blockY, unsigned blockZ, unsigned, Stream stream, void **arguments, void **) {
+  Lock lock(machine().mutex);
+  auto kernel = reinterpret_cast<HostKernel>(function);
+  size_t threads = size_t(gridX) * blockX;
+  if (gridY * gridZ * blockY * blockZ != 1 || threads == 0 || blockX > blockThreads)
+    return invalid;
+  ++machine().launches;
+  ReduceArguments k = *static_cast<ReduceArguments *>(arguments[0]);
+  streamOf(stream).work.push_back([=]() mutable {
+    k.to = machine().inside(k.to);
+    k.also = machine().inside(k.also);
+    k.a = machine().inside(k.a);
+    k.b = machine().inside(k.b);
+    for (size_t thread = 0; thread < threads; ++thread)
+      kernel(thread, threads, k);
+    return true;
+  });
+  return success;
+}
+}
