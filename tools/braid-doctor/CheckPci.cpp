@@ -20,6 +20,10 @@ static cost::BytesPerSecond bandwidthOf(double gigatransfers, int lanes) {
   return {gigatransfers * 1e9 * encoding * lanes / 8 * payloadOfPackets};
 }
 
+/// Lanes that a link may have (PCI Express Base Specification, link capabilities). Linux passes on what it can't know as 0, as 255
+/// (PCIE_LNK_WIDTH_UNKNOWN), or as 63 where all bits read as ones, as in virtual machines.
+static bool isLinkWidth(int lanes) { return (lanes > 0 && lanes <= 32 && (lanes & (lanes - 1)) == 0) || lanes == 12; }
+
 static void checkSlot(const Patient &patient, const Port &port) {
   std::string folder = "/sys/bus/pci/devices/" + port.pci + "/";
   auto number = [&](const char *file) {
@@ -27,10 +31,15 @@ static void checkSlot(const Patient &patient, const Port &port) {
   };
   double speed = number("current_link_speed"), fastest = number("max_link_speed");
   int lanes = int(number("current_link_width")), widest = int(number("max_link_width"));
-  if (speed <= 0 || lanes <= 0) {
-    patient.add(Level::NotChecked, "pcie", port.name(), "no current_link_speed in " + folder, "the link of its slot");
+  if (speed <= 0 || !isLinkWidth(lanes)) {
+    patient.add(Level::NotChecked, "pcie", port.name(), "no current_link_speed or current_link_width in " + folder,
+                "the link of its slot");
     return;
   }
+  if (!isLinkWidth(widest))
+    widest = lanes;
+  if (fastest <= 0)
+    fastest = speed;
   auto describe = [](double gigatransfers, int width) {
     std::string text = std::to_string(gigatransfers);
     return text.substr(0, text.find('.') + 2) + " GT/s x" + std::to_string(width);
