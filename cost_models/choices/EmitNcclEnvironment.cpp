@@ -10,6 +10,7 @@
 
 namespace braid::cost {
 
+// setting: what is compared, and how far is looked
 static constexpr int64_t probed = int64_t(64) << 20; ///< bytes of the all_reduce by which settings are compared
 static constexpr double least = 0.01;                ///< gain
 static constexpr int mostQueuePairs = 16;

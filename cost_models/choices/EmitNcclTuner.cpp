@@ -40,7 +40,7 @@ static std::string termsOf(const Candidate &candidate) {
   return out.empty() ? candidate.why.how : out;
 }
 
-/// To 0.1 ns.
+/// setting: to 0.1 ns
 static std::string microsecondsOf(Seconds time) { return number(std::round(time.value * 1e10) / 1e4); }
 
 static std::string choicesOf(const ChoiceRange &range, int ranks) {

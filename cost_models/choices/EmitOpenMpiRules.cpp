@@ -99,6 +99,7 @@ const Pair *pairOf(const Tuned &tuned, const Candidate &candidate) {
 int64_t segmentOf(const Candidate &candidate, int64_t bytes) {
   if (candidate.chunks <= 1)
     return 0;
+  // setting: no segment is shorter than 1 KiB, of which the start-up is all
   double chunk = std::max(1024.0, double(bytes) / candidate.chunks / std::max(1, candidate.channels));
   return int64_t(1) << std::lround(std::log2(chunk));
 }
@@ -135,6 +136,7 @@ public:
     };
     std::string lines;
     int count = 0;
+    // setting: a choice goes on where the next is less than 2 % better
     for (const ChoiceRange &range : choiceRanges(std::max<int64_t>(1, most.value / unit), rank, identity, 1.02, 4)) {
       const Pair *pair = range.first.empty() ? nullptr : pairOf(tuned, *range.first[0]);
       int64_t cut = segment(range.first, range.from);

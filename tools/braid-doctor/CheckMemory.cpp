@@ -39,6 +39,11 @@ void checkTranslation(const Patient &patient) {
 
 void checkGpuDirect(const Patient &patient) {
   std::vector<std::string> gpus = findGpus(patient.tree);
+  int expected = patient.cluster.devicesPerHost;
+  if (patient.clusterGiven && int(gpus.size()) < expected && (!gpus.empty() || patient.cluster.intra.name == "nvlink"))
+    patient.add(Level::Problem, "number", "host", std::to_string(gpus.size()) + " GPUs of NVIDIA",
+                std::to_string(expected) + " (devices_per_host of " + patient.cluster.name + ")",
+                "lspci, nvidia-smi and dmesg (Xid 79) tell of GPUs that have fallen off the bus");
   if (gpus.empty() || patient.ports.empty()) {
     patient.add(Level::Ok, "gpudirect", "host", gpus.empty() ? "no GPUs of NVIDIA" : "no ports");
     return;

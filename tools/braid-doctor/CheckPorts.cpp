@@ -20,7 +20,20 @@ static void checkRate(const Patient &patient, const Port &port, cost::BytesPerSe
     patient.add(Level::Ok, "rate", port.name(), port.rateText);
 }
 
+/// A card that has fallen off its bus leaves no trace but that it is missing.
+static void checkNumber(const Patient &patient) {
+  int active = int(std::count_if(patient.ports.begin(), patient.ports.end(), [](const Port &p) { return p.active(); }));
+  int expected = patient.cluster.nicsPerHost;
+  if (!patient.clusterGiven || active >= expected || patient.ports.empty())
+    return;
+  patient.add(Level::Problem, "number", "host", std::to_string(active) + " ports that are active",
+              std::to_string(expected) + " (nics_per_host of " + patient.cluster.name + ")",
+              "lspci and dmesg tell of cards that are missing; or NCCL_IB_HCA leaves ports out",
+              {std::max(1, active) / double(expected), {}, "what is left carries all"});
+}
+
 void checkPorts(const Patient &patient) {
+  checkNumber(patient);
   cost::BytesPerSecond fastest{0};
   std::map<std::string, std::map<std::string, std::string>> firmware; // model -> version -> devices
   for (const Port &port : patient.ports) {

@@ -67,6 +67,8 @@ std::vector<Port> readPorts(Tree &tree, const std::string &only) {
   std::vector<Port> ports;
   for (const std::string &device : tree.list("/sys/class/infiniband"))
     for (const std::string &number : tree.list("/sys/class/infiniband/" + device + "/ports")) {
+      if (number.find_first_not_of("0123456789") != std::string::npos)
+        continue;
       Port port;
       port.device = device;
       port.number = std::atoi(number.c_str());
@@ -77,7 +79,8 @@ std::vector<Port> readPorts(Tree &tree, const std::string &only) {
       port.physicalState = afterColon(tree.read(folder + "/phys_state").value_or("unknown"));
       port.rateText = tree.read(folder + "/rate").value_or("");
       port.rate = {std::strtod(port.rateText.c_str(), nullptr) * 1e9 / 8};
-      port.ethernet = tree.read(folder + "/link_layer").value_or("") == "Ethernet";
+      port.linkLayer = tree.read(folder + "/link_layer").value_or("unknown");
+      port.ethernet = port.linkLayer == "Ethernet";
       port.gids = readGids(tree, folder);
       for (const Gid &gid : port.gids)
         if (port.netDevice.empty())

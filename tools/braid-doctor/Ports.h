@@ -21,7 +21,8 @@ struct Port {
   std::string state, physicalState; ///< "ACTIVE", "LinkUp"
   std::string rateText;             ///< "400 Gb/sec (4X NDR)"
   cost::BytesPerSecond rate;        ///< 0: unknown
-  bool ethernet = false;            ///< else InfiniBand
+  std::string linkLayer;            ///< "InfiniBand", "Ethernet"; others are reached by libraries of their own
+  bool ethernet = false;
   std::string netDevice;            ///< of Ethernet: "eth0"; "" none
   std::string pci;                  ///< "0000:3b:00.0"; "" a device without hardware
   std::string firmware, model;

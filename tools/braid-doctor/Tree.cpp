@@ -40,7 +40,7 @@ void Tree::keep(const std::string &path, const std::string &text) {
 
 static std::optional<std::string> wholeFile(const std::string &path) {
   std::error_code failed;
-  if (fs::is_directory(path, failed))
+  if (!fs::is_regular_file(path, failed)) // also no pipe, which nobody may write to
     return std::nullopt;
   std::ifstream in(path, std::ios::binary);
   std::string text(largestFile, 0);

@@ -4,8 +4,10 @@
 #include "Checks.h"
 #include "Report.h"
 #include "braid/runtime/trace/AtomicFile.h"
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 using namespace braid;
 
@@ -81,8 +83,15 @@ static int run(int argc, char **argv) {
     return fail("--cluster: " + read.error().text());
 
   std::vector<doctor::Finding> findings;
+  std::vector<doctor::Port> others;
+  auto isOther = [](const doctor::Port &port) { return !port.ethernet && port.linkLayer != "InfiniBand"; };
+  std::copy_if(ports.begin(), ports.end(), std::back_inserter(others), isOther);
+  ports.erase(std::remove_if(ports.begin(), ports.end(), isOther), ports.end());
   doctor::Patient patient{tree, ports, *read, !cluster.empty(), findings};
-  if (ports.empty()) {
+  for (const doctor::Port &port : others)
+    patient.add(doctor::Level::NotChecked, "link layer", port.name(), port.linkLayer, "InfiniBand or Ethernet",
+                "see the library that reaches it (for EFA: aws-ofi-nccl, libfabric)");
+  if (ports.empty() && others.empty()) {
     bool named = !only.empty() && !doctor::readPorts(tree, "").empty();
     patient.add(doctor::Level::Problem, "devices", "host",
                 named ? "none of its RDMA devices is named by '" + only + "'"
