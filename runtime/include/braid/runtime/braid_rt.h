@@ -99,7 +99,7 @@ typedef struct braid_comm_options {
   uint64_t job;           /* emulated: the job whose draws apply; 0: BRAID_EMULATED_JOB, else job 0 */
   const char *clock;      /* emulated: "wall" or "virtual"; NULL: BRAID_EMULATED_CLOCK, else wall. An option that is
                              "emulated" is an error with another transport */
-  const char *paths; /* tcp, verbs: connections of operations with a path: the path of a plan, or those of several as one
+  const char *paths; /* tcp, verbs: connections of operations with a path: a plan's path, or those of several as one
                              ("to47000;0-1:50003.50007", "x4"; Paths.h); "off": operations do without, over ports of the
                              system's choice; NULL: BRAID_PATHS, else none. The same on all ranks */
 } braid_comm_options;
