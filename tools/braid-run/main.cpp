@@ -52,7 +52,8 @@ cl::opt<bool> showMemory("memory",
                          cl::cat(category));
 cl::opt<double> grace("grace", cl::desc("seconds that other ranks have to end after one has failed"), cl::init(2),
                       cl::cat(category));
-cl::opt<std::string> transport("transport", cl::desc("of the runtime: shm, tcp, emulated+shm, ...; absent: its choice"),
+cl::opt<std::string> transport("transport",
+                               cl::desc("of the runtime: shm, tcp, verbs, emulated+shm, ...; absent: its choice"),
                                cl::cat(category));
 cl::opt<std::string> profile("profile", cl::desc("emulated transport: the cluster's fabric profile (JSON)"),
                              cl::cat(category));

@@ -99,14 +99,14 @@ typedef struct braid_comm_options {
   size_t size;
   int32_t rank, ranks; /* both 0: from the environment (BRAID_*, torchrun, Open MPI, MPICH, Slurm), else one process */
   const char *rendezvous; /* "host:port" of the store; NULL: from the environment */
-  const char *transport;  /* "shm", "tcp", "emulated+shm", ...; NULL: shm among processes of one host, else tcp */
+  const char *transport;  /* "shm", "tcp", "verbs", "emulated+shm", ...; NULL: shm in one host, else tcp */
   const char *profile;    /* emulated: the cluster's fabric profile as JSON (written by braid-sim emit-profile) */
   uint64_t seed;          /* emulated: of all draws */
   double deadline_s;      /* for live peers that are stuck; 0: 60 s */
   uint64_t job;           /* emulated: the job whose draws apply; 0: BRAID_EMULATED_JOB, else job 0 */
   const char *clock;      /* emulated: "wall" or "virtual"; NULL: BRAID_EMULATED_CLOCK, else wall. An option that is
                              "emulated" is an error with another transport */
-  const char *paths; /* tcp: connections that operations with a path use: the path of a plan, or those of several as one
+  const char *paths; /* tcp, verbs: connections of operations with a path: a plan's path, or those of several as one
                              ("to47000;0-1:50003.50007", "x4"; Paths.h); "off": operations do without, over ports of the
                              system's choice; NULL: BRAID_PATHS, else none. The same on all ranks */
 } braid_comm_options;
