@@ -231,7 +231,7 @@ def what_cannot_be_probed_is_refused():
     probe = ("braid-bench", "probe", "--measure")
     run(*probe, "-n", 2, fails="--cluster: expected the cluster file")
     run(*probe, "--cluster", "profile.yaml", fails="-n: expected at least 2 ranks")
-    said = run(*probe, "-n", 2, "--cluster", "profile.yaml", fails="--placement: expected the ranks on as many hosts as they run on, "
+    said = run(*probe, "-n", 2, "--cluster", "profile.yaml", fails="2 ranks: expected them on as many hosts of profile as they run on, "
                                                                   "1, got 2")
     expect(said.count("--placement") == 1, said)
     run(*probe, "-n", 5, "--cluster", "profile.yaml", fails="expected at most the 4 devices of profile, got 5 ranks")

@@ -113,8 +113,12 @@ static std::string misplaced(const Ranks &ranks, const cost::Result<cost::Placem
   for (int rank = 0; rank < ranks.ranks; ++rank)
     hosts.insert(placement->hostOf(rank, cluster));
   if (!emulated && int(hosts.size()) != ranks.hosts)
-    return "--placement: expected the ranks on as many hosts as they run on, " + std::to_string(ranks.hosts) +
-           ", got " + std::to_string(hosts.size()) + " (host:gpu,host:gpu,... one per rank)";
+    return std::to_string(ranks.ranks) + " ranks: expected them on as many hosts of " + cluster.name +
+           " as they run on, " + std::to_string(ranks.hosts) + ", got " + std::to_string(hosts.size()) + " (" +
+           (ranks.hosts == 1 && cluster.devicesIn(0) < ranks.ranks
+                ? "its first host has " + std::to_string(cluster.devicesIn(0)) + " devices: -n of at most as many, or "
+                : "") +
+           "--placement host:gpu,host:gpu,... one per rank)";
   return "";
 }
 

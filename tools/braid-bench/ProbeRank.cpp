@@ -6,7 +6,7 @@
 namespace braid::bench {
 
 constexpr size_t shortSize = 1 << 10, smallestLong = 64 << 10, largestLong = 16 << 20;
-constexpr double longestShort = 5e-3; ///< seconds; what takes longer waits for a processor
+constexpr double longestShort = 5e-4; ///< seconds; what takes longer waits for a processor, not for a message
 constexpr int callsOfRow = 24;        ///< that a row takes at least: 2 checks, 10 to warm up, 12 samples
 
 /// The runtime's name of the cheapest algorithm that does not cut its buffer into pipeline segments: their number would

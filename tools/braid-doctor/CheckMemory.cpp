@@ -5,8 +5,7 @@
 
 namespace braid::doctor {
 
-/// Of the accelerators' PCI addresses; NVIDIA's.
-static std::vector<std::string> findGpus(Tree &tree) {
+std::vector<std::string> findGpus(Tree &tree) {
   std::vector<std::string> gpus;
   for (const std::string &device : tree.list("/sys/bus/pci/devices")) {
     std::string folder = "/sys/bus/pci/devices/" + device + "/";

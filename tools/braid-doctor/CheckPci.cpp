@@ -8,7 +8,9 @@
 // share its links instead of their switch.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Checks.h"
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 namespace braid::doctor {
@@ -44,15 +46,21 @@ static void checkSlot(const Patient &patient, const Port &port) {
     std::string text = std::to_string(gigatransfers);
     return text.substr(0, text.find('.') + 2) + " GT/s x" + std::to_string(width);
   };
-  cost::BytesPerSecond bandwidth = bandwidthOf(speed, lanes);
+  cost::BytesPerSecond bandwidth = bandwidthOf(speed, lanes), ports{0};
+  std::string slot = port.pci.substr(0, port.pci.rfind('.')); // functions of one card share it
+  for (const Port &other : patient.ports)
+    if (other.active() && other.pci.substr(0, other.pci.rfind('.')) == slot)
+      ports.value += other.rate.value;
   std::string found = describe(speed, lanes) + ", " + cost::toString(bandwidth);
   bool narrowed = lanes < widest || speed < fastest;
-  if (bandwidth < port.rate)
-    patient.add(Level::Problem, "pcie", port.name(), found + " for a port of " + cost::toString(port.rate),
-                narrowed ? describe(fastest, widest) : "a slot as fast as the port",
+  if (bandwidth < ports)
+    patient.add(Level::Problem, "pcie", port.name(),
+                found + " for " + (ports.value > port.rate.value ? "ports of together " : "a port of ") +
+                    cost::toString(ports),
+                narrowed ? describe(fastest, widest) : "a slot as fast as its ports",
                 narrowed ? "reseat the card, check the slot's wiring and its settings in the firmware"
                          : "another slot, or count on the slot's bandwidth (inter.bandwidth)",
-                {bandwidth.value / port.rate.value, {}, "the slot is the slowest link"});
+                {bandwidth.value / ports.value, {}, "the slot is the slowest link"});
   else
     patient.add(narrowed ? Level::Warning : Level::Ok, "pcie", port.name(), found,
                 narrowed ? describe(fastest, widest) : "",
@@ -79,37 +87,93 @@ static std::optional<unsigned> accessControl(const std::string &config) {
   return std::nullopt;
 }
 
+namespace {
+/// "0000:3b:00.0" is domain 0, bus 0x3b.
+struct Place {
+  unsigned domain = 0, bus = 0;
+};
+struct Bridge {
+  std::string device;
+  Place place;
+  unsigned secondary = 0, subordinate = 0; ///< buses below it
+  std::string config;
+
+  bool above(Place other) const {
+    return other.domain == place.domain && secondary && other.bus >= secondary && other.bus <= subordinate;
+  }
+  bool aboveAny(const std::vector<Place> &places) const {
+    return std::any_of(places.begin(), places.end(), [&](Place p) { return above(p); });
+  }
+};
+} // namespace
+
+static Place placeOf(const std::string &device) {
+  Place place;
+  std::sscanf(device.c_str(), "%x:%x", &place.domain, &place.bus);
+  return place;
+}
+
+static std::vector<Bridge> readBridges(Tree &tree) {
+  std::vector<Bridge> bridges;
+  for (const std::string &device : tree.list("/sys/bus/pci/devices")) {
+    std::string folder = "/sys/bus/pci/devices/" + device + "/";
+    if (tree.read(folder + "class").value_or("").rfind("0x0604", 0) != 0)
+      continue;
+    Bridge bridge{device, placeOf(device), 0, 0, tree.bytes(folder + "config").value_or("")};
+    constexpr size_t secondaryBus = 0x19, subordinateBus = 0x1a; // PCI-to-PCI Bridge Architecture Specification, 3.2
+    if (bridge.config.size() > subordinateBus) {
+      bridge.secondary = static_cast<unsigned char>(bridge.config[secondaryBus]);
+      bridge.subordinate = static_cast<unsigned char>(bridge.config[subordinateBus]);
+    }
+    bridges.push_back(std::move(bridge));
+  }
+  return bridges;
+}
+
+/// Those that stand between a GPU and a NIC which share a switch: below a bridge that is above both. Redirection elsewhere takes
+/// nothing from them: between root ports all goes through the root complex anyway.
+static std::vector<const Bridge *> bridgesBetween(const std::vector<Bridge> &bridges, const std::vector<Place> &gpus,
+                                                  const std::vector<Place> &nics) {
+  std::vector<const Bridge *> between;
+  for (const Bridge &bridge : bridges)
+    if ((bridge.aboveAny(gpus) || bridge.aboveAny(nics)) &&
+        std::any_of(bridges.begin(), bridges.end(), [&](const Bridge &upper) {
+          return upper.above(bridge.place) && upper.aboveAny(gpus) && upper.aboveAny(nics);
+        }))
+      between.push_back(&bridge);
+  return between;
+}
+
 static void checkRedirects(const Patient &patient) {
   constexpr unsigned redirects = 1 << 2 | 1 << 3; // of requests, of completions
-  std::string on, unread;
-  int bridges = 0, redirecting = 0;
-  for (const std::string &device : patient.tree.list("/sys/bus/pci/devices")) {
-    std::string folder = "/sys/bus/pci/devices/" + device + "/";
-    if (patient.tree.read(folder + "class").value_or("").rfind("0x0604", 0) != 0)
-      continue;
-    ++bridges;
-    std::string config = patient.tree.bytes(folder + "config").value_or("");
-    if (config.size() <= 256 && unread.empty())
-      unread = device;
-    if (std::optional<unsigned> control = accessControl(config); control && (*control & redirects)) {
-      on += redirecting < 4 ? (on.empty() ? "" : ", ") + device : redirecting == 4 ? ", ..." : "";
-      ++redirecting;
-    }
+  std::vector<Place> gpus, nics;
+  for (const std::string &gpu : findGpus(patient.tree))
+    gpus.push_back(placeOf(gpu));
+  for (const Port &port : patient.ports)
+    if (!port.pci.empty())
+      nics.push_back(placeOf(port.pci));
+  std::vector<Bridge> bridges = readBridges(patient.tree);
+  std::vector<const Bridge *> between = bridgesBetween(bridges, gpus, nics);
+  std::string redirecting, unread;
+  for (const Bridge *bridge : between) {
+    if (bridge->config.size() <= 256)
+      unread += (unread.empty() ? "" : ", ") + bridge->device;
+    if (std::optional<unsigned> control = accessControl(bridge->config); control && (*control & redirects))
+      redirecting += (redirecting.empty() ? "" : " ") + bridge->device;
   }
-  if (redirecting)
+  std::string count = std::to_string(between.size()) + " bridges between GPUs and NICs";
+  if (!redirecting.empty())
     patient.add(
-        Level::Problem, "acs", "PCI bridges",
-        "peers' packets are redirected by " + std::to_string(redirecting) + " of " + std::to_string(bridges) + ": " +
-            on,
+        Level::Problem, "acs", "PCI bridges", "of " + count + " these redirect peers' packets: " + redirecting,
         "no redirection where GPU and NIC share a switch",
-        "setpci -s BRIDGE ECAP_ACS+6.w=0 for each, or ACS off in the firmware (not in hosts of virtual machines)",
+        "for b in " + redirecting +
+            "; do setpci -s $b ECAP_ACS+6.w=0; done; or ACS off in the firmware (not in hosts of virtual machines)",
         {178.3 / 358, {}, "busbw of 2 x 8 H100 before and after ACS and IOMMU were mended together, nccl#2409"});
   else if (!unread.empty())
-    patient.add(Level::NotChecked, "acs", "PCI bridges", "the configuration space of " + unread + " is cut to 256 B",
+    patient.add(Level::NotChecked, "acs", "PCI bridges", "the configuration space is cut to 256 B: " + unread,
                 "all 4096 B", "run as root");
   else
-    patient.add(Level::Ok, "acs", "PCI bridges",
-                bridges ? "none of " + std::to_string(bridges) + " redirects peers' packets" : "none");
+    patient.add(Level::Ok, "acs", "PCI bridges", "none of " + count + " redirects peers' packets");
 }
 
 void checkPci(const Patient &patient) {

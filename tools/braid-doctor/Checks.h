@@ -22,6 +22,9 @@ struct Patient {
   }
 };
 
+/// PCI addresses of NVIDIA's GPUs.
+std::vector<std::string> findGpus(Tree &tree);
+
 void checkPorts(const Patient &patient);        ///< state, rate, firmware
 void checkGids(const Patient &patient);         ///< addresses that RoCE v2 can use
 void checkMtu(const Patient &patient);          ///< packets of RDMA

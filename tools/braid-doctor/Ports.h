@@ -23,8 +23,8 @@ struct Port {
   cost::BytesPerSecond rate;        ///< 0: unknown
   std::string linkLayer;            ///< "InfiniBand", "Ethernet"; others are reached by libraries of their own
   bool ethernet = false;
-  std::string netDevice;            ///< of Ethernet: "eth0"; "" none
-  std::string pci;                  ///< "0000:3b:00.0"; "" a device without hardware
+  std::string netDevice; ///< of Ethernet: "eth0"; "" none
+  std::string pci;       ///< "0000:3b:00.0"; "" a device without hardware
   std::string firmware, model;
   std::vector<Gid> gids; ///< those that are set
 

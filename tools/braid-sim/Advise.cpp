@@ -215,7 +215,7 @@ int mlir::braid::sim::runAdvise(int argc, char **argv) {
     return 1;
   const ModulePlan &plan = planned->plan;
   std::vector<Advice> all;
-  for (TunedSystem &system : tunedSystems(plan, options.placement, options.target == "stablehlo")) {
+  for (TunedSystem &system : tunedSystems(plan, options.placement, options.request().target == "stablehlo")) {
     if (!system.inapplicable.empty()) {
       all.emplace_back().system = std::move(system);
       continue;

@@ -2,7 +2,8 @@
 
   doctor_host.py FOLDER [PATH=TEXT ...]    # PATH below the folder; PATH= alone: the file is taken away
 
-`bridge=HEX` gives the PCI bridge an ACS control register of that value.
+GPU and NIC share a PCIe switch; `bridge=HEX` gives its port above the NIC an ACS control register of that value, `elsewhere=HEX` a bridge
+that has neither below it.
 """
 import struct
 import sys
@@ -13,7 +14,7 @@ files = {"proc/cmdline": "root=/dev/sda1 iommu=pt", "proc/self/limits": "Max loc
          "proc/self/status": "CapEff:\t0000000000000000", "proc/sys/kernel/hostname": "node1", "proc/sys/kernel/osrelease": "6.8.0-45-generic",
          "proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15",
          "sys/bus/pci/devices/0000:1b:00.0/vendor": "0x10de", "sys/bus/pci/devices/0000:1b:00.0/class": "0x030200",
-         "sys/bus/pci/devices/0000:16:01.0/vendor": "0x1000", "sys/bus/pci/devices/0000:16:01.0/class": "0x060400"}
+         } | {f"sys/bus/pci/devices/{bridge}/class": "0x060400" for bridge in ("0000:15:00.0", "0000:16:01.0", "0000:16:02.0", "0000:50:01.0")}
 for i in range(2):
     device, port = f"sys/class/infiniband/mlx5_{i}", f"sys/class/infiniband/mlx5_{i}/ports/1"
     pci, net = f"sys/bus/pci/devices/0000:{18 + i}:00.0", f"sys/class/net/eth{i}"
@@ -33,11 +34,11 @@ for i in range(2):
         f"commands/ibv_devinfo-mlx5_{i}": f"hca_id:\tmlx5_{i}\n\tmax_qp:\t\t\t\t131072\n\t\t\tactive_mtu:\t\t4096 (5)",
         f"{pci}/current_link_speed": "32.0 GT/s PCIe", f"{pci}/max_link_speed": "32.0 GT/s PCIe", f"{pci}/current_link_width": "16",
         f"{pci}/max_link_width": "16", f"{pci}/iommu_group/type": "identity", f"{pci}/class": "0x020000", f"{pci}/vendor": "0x15b3"}
-control = 0
+control = {}
 for change in sys.argv[2:]:
     path, _, text = change.partition("=")
-    if path == "bridge":
-        control = int(text, 16)
+    if path in ("bridge", "elsewhere"):
+        control["0000:16:01.0" if path == "bridge" else "0000:50:01.0"] = int(text, 16)
     elif text:
         files[path] = text.replace("\\n", "\n")
     else:
@@ -45,8 +46,9 @@ for change in sys.argv[2:]:
 for path, text in files.items():
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text(text + "\n")
-# A configuration space whose extended capabilities are AER (1) at 0x100, and ACS (0xd) at 0x148: capability 0x1f, control.
-space = bytearray(4096)
-space[0x100:0x104] = struct.pack("<I", 0x1 | 1 << 16 | 0x148 << 20)
-space[0x148:0x150] = struct.pack("<IHH", 0xd | 1 << 16, 0x1f, control)
-(folder / "sys/bus/pci/devices/0000:16:01.0/config").write_bytes(space)
+for bridge, below in {"0000:15:00.0": (0x16, 0x1b), "0000:16:01.0": (0x18, 0x18), "0000:16:02.0": (0x1b, 0x1b), "0000:50:01.0": (0x51, 0x51)}.items():
+    space = bytearray(4096)  # its extended capabilities are AER (1) at 0x100, and ACS (0xd) at 0x148: capability 0x1f, control
+    space[0x19:0x1b] = bytes(below)
+    space[0x100:0x104] = struct.pack("<I", 0x1 | 1 << 16 | 0x148 << 20)
+    space[0x148:0x150] = struct.pack("<IHH", 0xd | 1 << 16, 0x1f, control.get(bridge, 0))
+    (folder / f"sys/bus/pci/devices/{bridge}/config").write_bytes(space)
