@@ -85,7 +85,9 @@ public:
 
   std::vector<std::string> notModelled() const override {
     std::lock_guard<std::mutex> lock(mutex);
-    std::vector<std::string> sentences = {"contention of communication with compute for memory bandwidth"};
+    std::vector<std::string> sentences = {
+        "contention of communication with compute for memory bandwidth",
+        "rate of messages of a rank and its NIC: where each sends hundreds of small ones at once, prices are too low"};
     sentences.insert(sentences.end(), withheld.begin(), withheld.end());
     return sentences;
   }

@@ -45,10 +45,10 @@ std::vector<std::string> onRanks(int ranks, std::shared_ptr<Fabric> fabric, cons
 
 std::vector<std::string> none(int ranks) { return std::vector<std::string>(static_cast<size_t>(ranks)); }
 
-/// Goes on until `done`, or a fault, or 20 s.
+/// Goes on until `done` and nothing is owed to peers, which may wait for it (Transport::settled), or a fault, or 20 s.
 std::string until(Transport &transport, const std::function<bool()> &done) {
   Deadline deadline(20);
-  for (unsigned spins = 0; !done(); ++spins) {
+  for (unsigned spins = 0; !done() || !transport.settled(); ++spins) {
     transport.progress();
     if (spins % 64 == 63)
       if (Fault fault = transport.fault())

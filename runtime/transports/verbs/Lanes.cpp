@@ -114,6 +114,11 @@ void Peer::finishSent(Lane &lane) {
   }
 }
 
+/// Also a staged copy, which is the caller's no more: it may be read until the peer says that it was.
+bool Peer::isRead() const {
+  return std::any_of(lane.begin(), lane.end(), [](const auto &one) { return one && !one->sent.empty(); });
+}
+
 uint64_t Peer::accepted(int number) { return at(number).counted; }
 
 void Peer::land(int number, void *to, size_t bytes, uint16_t note) {

@@ -59,8 +59,8 @@ public:
   void look();
   /// Nothing moves any more, here or from the peer: the caller's memory is free.
   void stop();
-  /// Control messages and moves that are under way.
-  bool sending() const { return !gone && (controlUnderWay() || !backlog.empty() || movesUnderWay > 0); }
+  /// Control messages and moves that are under way, and messages that the peer has yet to read from here.
+  bool sending() const { return !gone && (controlUnderWay() || !backlog.empty() || movesUnderWay > 0 || isRead()); }
   /// Nothing waits here that the peer may wait for.
   bool settled() const { return backlog.empty() || stopped || gone; }
   /// After stop: all work requests have ended.
@@ -132,6 +132,7 @@ private:
   };
 
   Lane &at(int lane);
+  bool isRead() const;
   Incoming *incoming(Lane &lane, uint64_t message);
   bool keys(const void *memory, size_t bytes, unsigned access, uint32_t (&to)[mostRails]) const;
   void broken(const std::string &what);
