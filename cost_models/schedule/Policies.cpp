@@ -101,8 +101,10 @@ void braid::cost::measure(PolicyResult &result, const Program &program, const Pr
     result.collectives += int64_t(result.schedule.blocks[b].buckets.size());
     result.executed += times[b] * double(result.schedule.blocks[b].buckets.size());
     for (const Task &task : program.blocks[b].tasks)
-      if (task.kind == Task::Collective)
+      if (task.kind == Task::Collective) {
         result.bytes += task.spec.bytes;
+        result.executedBytes += times[b] * double(task.spec.bytes.value);
+      }
   }
 }
 

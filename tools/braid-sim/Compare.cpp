@@ -49,6 +49,7 @@ static llvm::json::Object rowToJson(const ModulePlan &plan, const cost::PolicyRe
                             {"collectives", r.collectives},
                             {"executed", r.executed},
                             {"bytes", r.bytes.value},
+                            {"executed_bytes", r.executedBytes},
                             {"sent_bytes", cost::sentBytes(program, r.schedule, *plan.pricer)},
                             {"peak_bytes", r.peak.bytes.value}};
 }

@@ -250,12 +250,13 @@ struct PolicyResult {
   Schedule schedule;
   Quantiles quantiles;
   Seconds objective;
-  Seconds exposed;         ///< no noise
-  Seconds total;           ///< no noise
-  int64_t collectives = 0; ///< launches in the text
-  double executed = 0;     ///< times trips of the loops around them
-  Bytes bytes;             ///< operand bytes per rank, text
-  Seconds searched;        ///< of braid: how much of the budget the search took
+  Seconds exposed;          ///< no noise
+  Seconds total;            ///< no noise
+  int64_t collectives = 0;  ///< launches in the text
+  double executed = 0;      ///< times trips of the loops around them
+  Bytes bytes;              ///< operand bytes per rank, text
+  double executedBytes = 0; ///< times trips; the same whatever is moved from trip to trip
+  Seconds searched;         ///< of braid: how much of the budget the search took
   Peak peak;
 };
 
