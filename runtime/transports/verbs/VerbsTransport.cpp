@@ -22,8 +22,9 @@ namespace {
 constexpr int sideLane = 1;          ///< of the TCP connections: rails that have failed
 constexpr unsigned lookAside = 1024; ///< progresses between looks at them; waiting ranks look each millisecond
 constexpr unsigned pauses = 100, yields = 400;
-constexpr int longestSleep = 1;   ///< ms
-constexpr double farewell = 10;   ///< seconds for what is under way, or yet to be read by a live peer, when a transport ends
+constexpr int longestSleep = 1; ///< ms
+constexpr double farewell =
+    10; ///< seconds for what is under way, or yet to be read by a live peer, when a transport ends
 constexpr double lastDrain = 0.2; ///< seconds until work requests have stopped
 constexpr int atOnce = 16;        ///< completions
 
