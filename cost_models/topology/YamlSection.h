@@ -5,7 +5,7 @@
 // rejects what nobody asked for.
 //
 // Any constant is a plain scalar, or a mapping {value: ..., source: ...} or {value: ..., assumption: ...}. A source or
-// assumption in a section stands for all of its constants that have none of their own; one that says nothing ("", "TODO") is
+// assumption in a section stands for all of its constants that have none of their own; one that says nothing ("", "n/a") is
 // an error, and so is a constant out of its range (Ranges.h).
 //
 // Everything here throws ReadError, and is caught in ClusterReader.cpp.

