@@ -13,10 +13,11 @@ namespace braid::cost {
 
 double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, uint64_t job) {
   // A leaf that is not oversubscribed has at most as many line-rate flows as uplinks: more flows are more leaves.
-  return drawJobCollision(profile, flows, 0, seed, job);
+  return drawJobCollision(profile, flows, 0, {double(flows), 1}, seed, job);
 }
 
-double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, uint64_t seed, uint64_t job) {
+double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, const HashedUplinks &up,
+                        uint64_t seed, uint64_t job) {
   int uplinks = profile.collisionUplinks, split = std::max(1, profile.collisionFlowsPerNic);
   if (uplinks <= 0 || flows <= 1)
     return 1;
@@ -37,7 +38,10 @@ double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLea
         worst = std::max(worst, ++balls[bin]);
       }
   }
-  return std::min(1.0, double(split) / worst);
+  // `worst` balls of 1 / split of a line each are on the fullest uplink. 26 flows on 8 lines get 0.31 of a line each, shared
+  // evenly. Hashed over 32 uplinks of a quarter line with 4 on the fullest, the slowest get 0.25 / 4 = 0.06: a fifth.
+  double slowest = std::min(1.0, up.rate * split / worst), even = std::min(1.0, up.lines / std::max(1, flowsPerLeaf));
+  return std::min(1.0, slowest / even);
 }
 
 } // namespace braid::cost

@@ -14,27 +14,27 @@ namespace braid::cost {
 static constexpr int jobs = 199;
 static constexpr uint64_t connectionSeed = 0x636f6e6e;
 
-/// The line rate that the slowest flow gets, in the job that is worse than this quantile of jobs.
-static double fractionAt(const Candidate &c, FabricProfile profile, int connections) {
+/// What the slowest flow gets, of an even share of the uplinks, in the job that is worse than this quantile of jobs.
+static double fractionAt(const Candidate &c, FabricProfile profile, const HashedUplinks &up, int connections) {
   profile.collisionFlowsPerNic = std::min(128, connections * /* setting: balls */ std::max(1, c.streamsPerNic));
   std::vector<double> fractions;
   for (int job = 0; job < jobs; ++job)
-    fractions.push_back(drawJobCollision(profile, c.flows, c.flowsPerLeaf, connectionSeed, uint64_t(job)));
+    fractions.push_back(drawJobCollision(profile, c.flows, c.flowsPerLeaf, up, connectionSeed, uint64_t(job)));
   std::sort(fractions.rbegin(), fractions.rend());
   return fractions[size_t(std::lround(profile.defaultQuantile * (jobs - 1)))];
 }
 
-void chooseConnections(Candidate &c, const FabricProfile &profile) {
+void chooseConnections(Candidate &c, const FabricProfile &profile, const HashedUplinks &up) {
   int least = std::max(1, profile.collisionFlowsPerNic);
   if (c.flows <= 1 || profile.collisionUplinks <= 0 || profile.mostFlowsPerNic <= least || c.wire.value <= 0)
     return;
   auto cost = [&](int connections) { return profile.flowCost * (double(connections - least) * c.serialMessages); };
-  double given = fractionAt(c, profile, least);
+  double given = fractionAt(c, profile, up, least);
   int best = least;
   double bestFraction = given;
   Seconds bestTime = c.wire / given;
   for (int connections = 2 * least; connections <= profile.mostFlowsPerNic; connections *= 2) {
-    double fraction = fractionAt(c, profile, connections);
+    double fraction = fractionAt(c, profile, up, connections);
     if (Seconds time = c.wire / fraction + cost(connections); time < bestTime) {
       best = connections;
       bestTime = time;

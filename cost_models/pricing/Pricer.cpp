@@ -6,6 +6,7 @@
 #include "pricing/FlowNoise.h"
 #include "pricing/Quantile.h"
 #include "pricing/Terms.h"
+#include "topology/LinksUp.h"
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -156,7 +157,7 @@ std::vector<Candidate> Pricer::State::price(const CollectiveSpec &spec) const {
   if (engine == Engine::Braid)
     for (Candidate &c : all)
       if (c.nodes > 1 && c.path.empty())
-        chooseConnections(c, cluster.inter.profile);
+        chooseConnections(c, cluster.inter.profile, hashedUplinks(cluster));
   explainNoise(all, spec);
   std::sort(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) {
     bool composedA = a.algorithm == composition, composedB = b.algorithm == composition;
@@ -223,9 +224,7 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
       FabricProfile split = profile(fabric);
       split.collisionFlowsPerNic = std::min(
           /*setting: balls*/ 128, std::max(1, connections > 0 ? connections : split.collisionFlowsPerNic) * streams);
-      // Where more flows leave a leaf than its uplinks carry, the price without noise counts an even share already.
-      double evenly = std::max(1.0, perLeaf / linesFromLeaf(cluster));
-      entry.value = std::min(1.0, evenly * drawJobCollision(split, flows, perLeaf, seed, job));
+      entry.value = drawJobCollision(split, flows, perLeaf, hashedUplinks(cluster), seed, job);
     }
   }
   return entry.value;

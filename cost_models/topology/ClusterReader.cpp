@@ -7,6 +7,7 @@
 #include "braid/cost_models/Topology.h"
 #include "topology/ClusterHash.h"
 #include "topology/DefaultProfiles.h"
+#include "topology/LinksUp.h"
 #include "topology/ReadFlowHash.h"
 #include "topology/StaleBandwidth.h"
 #include "topology/YamlFiles.h"
@@ -357,6 +358,8 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
     c.hostLink.profile.name = "quiet";
   }
   readTopology(file.section("topology"), c);
+  if (std::string note = settleCollisions(c); !note.empty())
+    c.assumptions.push_back(std::move(note));
   if (file.has("in_network"))
     c.inNetwork = readInNetwork(file.section("in_network"));
   c.nccl = readNccl(file.section("nccl"));

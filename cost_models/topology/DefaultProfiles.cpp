@@ -10,8 +10,7 @@
 //
 // RoCE: no public series of GPU collectives per iteration is known, so the profile is a prior: wider bulk (one leaf;
 // 0.3 for several tiers under load), a pause by priority flow control of 10 to 300 us with p = 1e-3 to 5e-3 per node
-// and operation, flows that collide for as long as the job lives (only where a leaf has uplinks: set
-// collision_uplinks), and a default quantile of 0.95, since a plan for the median would ignore all of these.
+// and operation, flows that collide on the links up of a leaf for as long as the job lives, and a default quantile of 0.95, since a plan for the median would ignore all of these.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "topology/DefaultProfiles.h"
 
@@ -44,6 +43,8 @@ std::optional<FabricProfile> defaultProfile(const std::string &fabric) {
     p.pauseLongest = microseconds(300); // assumption: a burst of pauses
     p.latencyRebaseSigma = 0.15;        // assumption: jobs differ three times as much as on InfiniBand
     p.defaultQuantile = 0.95;           // assumption: a plan for the median would ignore all of these
+    p.collisionUplinks =
+        FabricProfile::uplinksOfTopology; // assumption: flow by flow, as Ethernet switches hash by default
     return p;
   }
   if (fabric == "nvlink" || fabric == "pcie") {

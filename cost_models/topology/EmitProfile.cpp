@@ -3,6 +3,7 @@
 #include "braid/cost_models/Aggregators.h"
 #include "braid/runtime/algorithms/Paths.h"
 #include "topology/JsonText.h"
+#include "topology/LinksUp.h"
 #include <algorithm>
 
 namespace braid::cost {
@@ -61,6 +62,11 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
                                 const std::string &path) {
   if (!cluster.contention)
     return Error{"topology.contention: expected on, as messages share the links of the emulated fabric, got off",
+                 cluster.path};
+  if (int hashed = cluster.inter.profile.collisionUplinks, links = leafLinksUp(cluster).links;
+      hashed > 0 && cluster.topology != "single_switch" && hashed != links)
+    return Error{"inter.profile.collision_uplinks: expected as many as the emulated fabric has links up, " +
+                     std::to_string(links) + ", or 0 for no collisions, got " + std::to_string(hashed),
                  cluster.path};
   Result<Topology> topology = Topology::build(cluster);
   if (!topology)

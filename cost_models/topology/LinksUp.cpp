@@ -2,6 +2,7 @@
 #include "topology/LinksUp.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace braid::cost {
 
@@ -42,6 +43,34 @@ LinksUp leafLinksUp(const Cluster &cluster) { return linksUp(fullestLeaf(cluster
 
 LinksUp spineLinksUp(const Cluster &cluster) {
   return cluster.topology == "three_tier" ? linksUp(cluster.leavesPerPod, cluster.coreOversubscription) : LinksUp();
+}
+
+static std::string text(double value) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.3g", value);
+  return out;
+}
+
+HashedUplinks hashedUplinks(const Cluster &cluster) {
+  double lines = leafLinksUp(cluster).all();
+  return {lines, lines / std::clamp(cluster.inter.profile.collisionUplinks, 1, std::max(1, fullestLeaf(cluster)))};
+}
+
+std::string settleCollisions(Cluster &cluster) {
+  cluster.intra.profile.collisionUplinks = std::max(0, cluster.intra.profile.collisionUplinks);
+  int &hashed = cluster.inter.profile.collisionUplinks;
+  bool tiers = cluster.topology != "single_switch";
+  LinksUp own = leafLinksUp(cluster);
+  if (hashed == FabricProfile::uplinksOfTopology)
+    hashed = tiers && cluster.routing == Routing::Static ? own.links : 0;
+  if (hashed <= 0 || (tiers && hashed == own.links))
+    return "";
+  std::string key = "inter.profile.collision_uplinks: " + std::to_string(hashed);
+  if (!tiers)
+    return key + " has no effect, as a single switch has no links up";
+  return key + " links up of a leaf, of " + text(hashedUplinks(cluster).rate) +
+         " x a NIC's port each; prices without noise are for " + std::to_string(own.links) + " of " + text(own.rate) +
+         ", which is what the oversubscription makes and the default";
 }
 
 } // namespace braid::cost

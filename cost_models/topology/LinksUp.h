@@ -12,6 +12,10 @@
 // So the links up are never slower than a link down, unless the ratio is above the number of links down: one message alone is
 // not slowed by what others would need. And as all serve equally many links down, a leaf that sends all it can is slowed by
 // the ratio, whatever it is: with another number of links some would serve one more than others.
+//
+// A file may say how many links up flows are hashed over (inter.profile.collision_uplinks), where the hardware has others than these. They
+// carry the same together, and are no slower for being more than the links down: 32 NICs at 4:1 have 8 lines up; so 4 uplinks are
+// of 2 lines each, 32 of 1/4, and 64 as well.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_TOPOLOGY_LINKSUP_H
 #define BRAID_COST_MODELS_TOPOLOGY_LINKSUP_H
@@ -33,6 +37,13 @@ LinksUp linksUp(int down, double oversubscription);
 LinksUp leafLinksUp(const Cluster &cluster);
 /// Of each spine of a plane, in units of a leaf's uplink; none but where there are cores.
 LinksUp spineLinksUp(const Cluster &cluster);
+
+/// Those that flows are hashed over.
+HashedUplinks hashedUplinks(const Cluster &cluster);
+
+/// Over how many links up the flows of a leaf are hashed (inter.profile.collisionUplinks), where the profile leaves it to the topology:
+/// over those that there are. Returns a sentence where what the file says is not what its reader may think, or "".
+std::string settleCollisions(Cluster &cluster);
 
 } // namespace braid::cost
 

@@ -1,5 +1,6 @@
 //===- ClusterTest.cpp - cluster files and placements -----------------------------------------------------------===//
 #include "braid/cost_models/Cluster.h"
+#include "braid/cost_models/EmitProfile.h"
 #include "braid/cost_models/Topology.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -234,6 +235,44 @@ TEST_CASE("three tiers, planes and routing are read") {
   CHECK(c->hash != readText(replaced(text, "hash_seed: 7", "hash_seed: 8"))->hash);
   CHECK_THAT(readText(replaced(text, "fabric: infiniband", "fabric: roce\n    collision_uplinks: 8")).error().text(),
              Contains("topology.routing: expected inter.profile.collision_uplinks of 0"));
+}
+
+TEST_CASE("flows of RoCE are hashed over the links up that there are, unless the file says how many") {
+  std::string tree = replaced(replaced(complete, "fabric: infiniband", "fabric: roce"), "builder: single_switch",
+                              "builder: fat_tree\n  hosts_per_leaf: 1\n  spine_latency: 0.3 us");
+  auto uplinks = [](const std::string &text) {
+    Result<Cluster> c = readText(text);
+    INFO((c ? "" : c.error().text()));
+    REQUIRE(c);
+    return c->inter.profile.collisionUplinks;
+  };
+  auto notes = [](const std::string &text) {
+    std::string all;
+    Cluster cluster = *readText(text);
+    for (const std::string &note : cluster.assumptions)
+      all += note + "\n";
+    return all;
+  };
+  int nics = readText(tree)->nicsPerHost;
+  REQUIRE(nics > 1);
+  CHECK(uplinks(tree) == nics);
+  CHECK(uplinks(replaced(tree, "spine_latency: 0.3 us",
+                         "spine_latency: 0.3 us\n  oversubscription: " + std::to_string(nics))) == 1);
+  CHECK(uplinks(replaced(tree, "fabric: roce", "fabric: infiniband")) == 0);
+  CHECK(uplinks(replaced(tree, "fabric: roce", "fabric: roce\n    adaptive_routing: on")) == 0);
+  CHECK(uplinks(replaced(tree, "builder: fat_tree", "builder: fat_tree\n  routing: hash")) == 0); // by the played paths
+  CHECK(uplinks(replaced(complete, "fabric: infiniband", "fabric: roce")) == 0);                  // no links up
+  std::string stated = replaced(tree, "fabric: roce", "fabric: roce\n    collision_uplinks: 64");
+  CHECK(uplinks(stated) == 64);
+  CHECK_THAT(notes(tree), !Contains("links up"));
+  CHECK_THAT(notes(stated), Contains("inter.profile.collision_uplinks: 64 links up of a leaf"));
+  CHECK_THAT(notes(replaced(complete, "fabric: infiniband", "fabric: roce\n    collision_uplinks: 64")),
+             Contains("has no effect, as a single switch has no links up"));
+  // The emulated fabric has the builder's links, and can't hash over others.
+  Placement two{{0, 1}};
+  CHECK_THAT(emitProfile(*readText(stated), two).error().text(),
+             Contains("expected as many as the emulated fabric has links up, " + std::to_string(nics)));
+  CHECK(emitProfile(*readText(tree), two));
 }
 
 TEST_CASE("contention is switched off by a key, which is another cluster, and said to be an assumption") {

@@ -141,6 +141,7 @@ TEST_CASE("the runtime over an inner transport of sockets takes the same virtual
   VirtualClock virtualClock;
   Cluster cluster = quietCluster(4, 1);
   cluster.inter.profile = roceLike();
+  cluster.inter.profile.collisionUplinks = cluster.hosts; // rails: a link up for each host
   std::vector<double> memory = emulated(cluster, "emulated+shm", "ring", 1, 2520, 20);
   CHECK(memory == emulated(cluster, "emulated+tcp", "ring", 1, 2520, 20));
   CHECK(memory == emulated(cluster, "emulated+shm", "ring", 1, 2520, 20));
@@ -151,6 +152,7 @@ TEST_CASE("a job's draws are those of its number, which is an option", "[emulate
   VirtualClock virtualClock;
   Cluster cluster = quietCluster(4, 1);
   cluster.inter.profile = roceLike();
+  cluster.inter.profile.collisionUplinks = cluster.hosts; // rails: a link up for each host
   std::vector<double> first = emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 7);
   CHECK(first == emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 7));
   CHECK(first != emulated(cluster, "emulated+shm", "ring", 1, 2520, 3, 8));
@@ -214,6 +216,7 @@ TEST_CASE("draws do not depend on the order in which ranks destroy operations", 
   VirtualClock virtualClock;
   Cluster cluster = quietCluster(4, 1);
   cluster.inter.profile = roceLike();
+  cluster.inter.profile.collisionUplinks = cluster.hosts; // rails: a link up for each host
   std::vector<double> alike = afterDestroying(cluster, {0, 1, 2, 3}, false);
   CHECK(alike == afterDestroying(cluster, {}, false));
   CHECK(alike == afterDestroying(cluster, {0}, false));
@@ -230,6 +233,7 @@ TEST_CASE("draws do not depend on which of two subsets is made first", "[emulate
   VirtualClock virtualClock;
   Cluster cluster = quietCluster(4, 1);
   cluster.inter.profile = roceLike();
+  cluster.inter.profile.collisionUplinks = cluster.hosts; // rails: a link up for each host
   auto timesOf = [&](int firstPair) {
     runtime::CommunicatorOptions options;
     options.transport = "emulated+shm";

@@ -64,6 +64,7 @@ EmulatedProfile profileOf(const Cluster &c) { return runtime::profileOf(c, packe
 TEST_CASE("delays are equal in two runs of one seed, on threads too, and differ between seeds", "[emulated]") {
   Cluster c = noisyCluster();
   c.inter.profile = roceLike();
+  c.inter.profile.collisionUplinks = c.hosts; // rails: a link up for each host
   EmulatedProfile profile = profileOf(c);
   std::vector<double> first = excesses(profile, 500, 1);
   CHECK(first == excesses(profile, 500, 1));
@@ -210,7 +211,7 @@ TEST_CASE("flows collide on uplinks as balls fall into bins", "[emulated]") {
   std::vector<int> seen(9), model(9);
   for (int job = 0; job < jobs; ++job) {
     ++seen[size_t(std::min(8.0, std::round(slowest[size_t(job)] / 1e-3)))];
-    ++model[size_t(std::min(8.0, std::round(1 / drawJobCollision(c.inter.profile, 8, 8, 1, uint64_t(job)))))];
+    ++model[size_t(std::min(8.0, std::round(1 / drawJobCollision(c.inter.profile, 8, 8, {8, 1}, 1, uint64_t(job)))))];
   }
   double farthest = 0, below = 0;
   for (int most = 1; most <= 8; ++most) {

@@ -107,6 +107,21 @@ TEST_CASE("no collision without uplinks or with one flow, and more flows never h
       CHECK(drawJobCollision(p, flows + 1, 1, job) <= drawJobCollision(p, flows, 1, job));
 }
 
+TEST_CASE("collisions count what comes on top of an even share of the uplinks", "[fabric]") {
+  FabricProfile p;
+  for (int uplinks : {4, 8, 32})
+    for (double lines : {4.0, 8.0, 21.3})
+      for (int job = 0; job < 50; ++job) {
+        CAPTURE(uplinks, lines, job);
+        // By hand, from the fullest uplink: with one ball a flow and uplinks of a line each it is 1 / fraction.
+        p.collisionUplinks = uplinks;
+        double most =
+            std::round(std::max(1.0, 26.0 / uplinks) / drawJobCollision(p, 26, 26, {double(uplinks), 1}, 1, job));
+        double rate = std::min(1.0, lines / uplinks / most), even = std::min(1.0, lines / 26);
+        CHECK(drawJobCollision(p, 26, 26, {lines, lines / uplinks}, 1, job) == Approx(std::min(1.0, rate / even)));
+      }
+}
+
 TEST_CASE("a spike hits one operation with probability 1 - (1 - p)^nodes", "[fabric]") {
   FabricProfile p;
   p.spikeProbability = 1e-3;

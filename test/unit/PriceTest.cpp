@@ -285,6 +285,32 @@ TEST_CASE("collisions slow transfers, not latency; trees spread over more paths 
   CHECK(share < 1.2);
 }
 
+TEST_CASE("collisions on an oversubscribed leaf: never cheaper than with a smaller ratio, whatever is hashed over",
+          "[price]") {
+  Cluster cluster = quietCluster(16, 8);
+  cluster.topology = "fat_tree";
+  cluster.hostsPerLeaf = 4;
+  cluster.spineLatency = microseconds(0.5);
+  CollectiveSpec spec = specOf(CollectiveKind::AllToAll, 1 << 28, groupsOf(128));
+  for (Engine engine : {Engine::Braid, Engine::Nccl})
+    for (int uplinks : {8, 32, 64}) // they carry together what the ratio leaves
+      for (double q : {0.5, 0.95}) {
+        double before = 0;
+        for (double ratio : {1.0, 1.5, 2.0, 4.0, 8.0, 32.0}) {
+          CAPTURE(name(engine), uplinks, q, ratio);
+          cluster.oversubscription = ratio;
+          cluster.inter.profile.collisionUplinks = uplinks;
+          Pricer pricer(cluster, packed(cluster), engine, BucketForm::OneLaunch);
+          double time = pricer.quantile(spec, 0, q).first.value;
+          CHECK(time > before * 0.999);
+          if (ratio > 1 && ratio < 8 &&
+              uplinks <= 32) // 26 flows of line rate leave a leaf of 32 NICs; hashed, they never share evenly
+            CHECK(time > 1.02 * pricer.candidates(spec)[0].time.value);
+          before = time;
+        }
+      }
+}
+
 TEST_CASE("contention off: crowded uplinks and collisions are gone, and it is said", "[price]") {
   Cluster cluster = noisyCluster(8, 2);
   cluster.inter.profile = {};

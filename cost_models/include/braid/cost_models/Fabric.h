@@ -24,7 +24,10 @@ struct FabricProfile {
 
   // job
   double latencyRebaseSigma = 0; ///< sigma of ln(factor on latency), drawn once per job
-  int collisionUplinks = 0;      ///< equal-cost uplinks that the flows of a leaf are hashed over; 0: no collisions
+  /// Equal-cost uplinks that the flows of a leaf are hashed over; 0: no collisions. A default profile may leave it to the
+  /// topology, whose reader puts the number here.
+  int collisionUplinks = 0;
+  static constexpr int uplinksOfTopology = -1;
   /// Queue pairs with distinct source ports per connection (more entropy, fewer collisions): queue_pairs of a cluster
   /// file, 1 where distinct_source_ports is off. With adaptive_routing no flow is bound to an uplink: collisionUplinks 0.
   int collisionFlowsPerNic = 1;
@@ -75,8 +78,14 @@ double drawJobLatencyFactor(const FabricProfile &profile, uint64_t seed, uint64_
 /// Fraction in (0, 1] of the line rate that the slowest of `flows` synchronised flows gets in this job (balls into bins
 /// over `collisionUplinks` x `collisionFlowsPerNic`).
 double drawJobCollision(const FabricProfile &profile, int flows, uint64_t seed, uint64_t job);
-/// The same where each leaf switch hashes at most `flowsPerLeaf` of the flows over its uplinks (0: as many as uplinks).
-double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, uint64_t seed, uint64_t job);
+/// What the links up of a leaf carry, in flows of line rate: all together, and each of those that flows are hashed over.
+struct HashedUplinks {
+  double lines, rate;
+};
+/// The same where each leaf switch hashes at most `flowsPerLeaf` of the flows over its uplinks (0: as many as uplinks), as a
+/// fraction of what the flow would get if the uplinks were shared evenly, which prices without noise count.
+double drawJobCollision(const FabricProfile &profile, int flows, int flowsPerLeaf, const HashedUplinks &up,
+                        uint64_t seed, uint64_t job);
 /// Extra time of one operation over `nodes` nodes: the largest of the nodes' spikes and pauses (zero mostly).
 Seconds drawOperationSpike(const FabricProfile &profile, int nodes, const DrawPlace &place);
 /// P(that extra time <= `extra`).
