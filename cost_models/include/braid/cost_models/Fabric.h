@@ -27,7 +27,7 @@ struct FabricProfile {
   /// Equal-cost uplinks that the flows of a leaf are hashed over; 0: no collisions. A default profile may leave it to the
   /// topology, whose reader puts the number here.
   int collisionUplinks = 0;
-  static constexpr int uplinksOfTopology = -1;
+  static constexpr int uplinksOfTopology = -1; // setting: stands for it
   /// Queue pairs with distinct source ports per connection (more entropy, fewer collisions): queue_pairs of a cluster
   /// file, 1 where distinct_source_ports is off. With adaptive_routing no flow is bound to an uplink: collisionUplinks 0.
   int collisionFlowsPerNic = 1;
