@@ -109,7 +109,7 @@ TEST_CASE("readers name the line of what they cannot read", "[calibrate]") {
   CHECK(error("") ==
         "t: measured table, expected what nccl-tests or the OSU benchmarks print, or a CSV with a head, got an "
         "empty file; did the benchmark run, and was its standard output kept?");
-  CHECK(error("a,b\n1,2\n").find("expected a column 'bytes'") != std::string::npos);
+  CHECK(error("a,b\n1,2\n").find("with a column 'bytes'") != std::string::npos);
   CHECK(error("bytes,time\n8,1\n").find("with its unit") != std::string::npos);
   CHECK(error("nodes,ppn,bytes,time_us\n2,8,8\n") == "t:2: row, expected 4 fields, got 3 (was it cut off?)");
   CHECK(error("nodes,ppn,bytes,time_us\n2,8,8,fast\n") == "t:2: column time_us, expected a number above zero, got "
@@ -230,6 +230,25 @@ TEST_CASE("one slow row does not bend a fit", "[calibrate]") {
   Result<FitResult> fit = fitTable(table, cluster);
   REQUIRE(fit);
   CHECK(fit->medianError(false) < 0.02);
+}
+
+TEST_CASE("a fit says which prices it changes and which of them were measured", "[calibrate]") {
+  auto covered = [](const char *algorithm) {
+    MeasuredTable table = parsed(csv([](int, double, double, double, double) {}));
+    for (MeasuredRow &row : table.rows)
+      row.algorithm = algorithm;
+    Result<FitResult> fit = fitTable(table, shipped("h100-ib-ndr-2x8"));
+    REQUIRE(fit);
+    CHECK(toYaml(*fit, table, "/base.yaml", "mine").find("# not covered: all_to_all") != std::string::npos);
+    return toText(*fit, table);
+  };
+  std::string rings = covered("ring");
+  CHECK(rings.find("fitted to: all_reduce by ring\n") != std::string::npos);
+  CHECK(rings.find("no row is of it: all_gather by ring, all_reduce by tree, broadcast by ring") != std::string::npos);
+  CHECK(rings.find("not covered: all_to_all, permute") != std::string::npos);
+  std::string chosen = covered("");
+  CHECK(chosen.find("fitted to: all_reduce by the library's choice\n") != std::string::npos);
+  CHECK(chosen.find("all_reduce by tree") == std::string::npos);
 }
 
 TEST_CASE("counts of constants: 16, of one scale 8; the scale's own stay", "[calibrate]") {

@@ -31,7 +31,7 @@ Then says which choices of an algorithm stay within a regret, whatever the two m
   --regret R          what a choice may cost over the best, default 1.1
   -o OUT.yaml         the job's cluster file: takes over PROFILE with what is re-based
   --accept-inversions times that fall steeply as messages grow are the job's, not the table's
-  --nodes N, --per-node N, --collective NAME    what the table does not say
+  --nodes N, --per-node N, --collective NAME    what the table does not say; an error where it says otherwise
 
 With --measure, besides:
   -n N                ranks to start on this host; absent: this is one rank of a launcher's job
