@@ -36,14 +36,14 @@ static std::string profileYaml(const FitResult &fit, const std::string &file) {
   };
   if (fit.rebaseSigma > 0)
     add("latency_rebase_sigma", text("%.3g", std::min(10.0, fit.rebaseSigma)), // setting: the key's range
-        text("spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str()));
+        text("fit: spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str()));
   if (fit.noise) {
-    std::string source = text("%d percentiles per iteration in %s", fit.noise->points, file.c_str());
+    std::string source = text("fit of %d percentiles per iteration in %s", fit.noise->points, file.c_str());
     add("spike_probability", text("%.3g", fit.noise->spikeProbability), source);
     add("spike_minimum", text("\"%.3g us\"", fit.noise->spikeMinimum.value * 1e6), source);
     add("spike_index", text("%.3g", fit.noise->spikeIndex), source);
     if (fit.noise->bulkMean > 0)
-      add("bulk_mean", text("%.3g", fit.noise->bulkMean), "p90 over p50 of short messages in " + file);
+      add("bulk_mean", text("%.3g", fit.noise->bulkMean), "fit: p90 over p50 of short messages in " + file);
   }
   return keys.empty() ? "" : "inter:\n  profile:\n" + keys;
 }

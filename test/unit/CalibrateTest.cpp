@@ -324,6 +324,47 @@ TEST_CASE("a calibrated cluster file is read, hashed and priced from", "[calibra
     }
 }
 
+TEST_CASE("a fitted constant is near its start, or 0, which counts for nothing", "[calibrate]") {
+  auto read = [](const std::string &key, const std::string &value) {
+    std::string yaml = "base: " + std::string(BRAID_SOURCE_DIR) + "/cost_models/clusters/h100-ib-ndr200-64x4.yaml\n" +
+                       "name: written\nsource: a test\ncalibration:\n  nccl:\n";
+    for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
+      yaml += std::string("    ") + info.key + ": " + (info.key == key ? value : std::to_string(info.start)) + "\n";
+    char path[] = "/tmp/constants_XXXXXX";
+    int descriptor = mkstemp(path);
+    REQUIRE(descriptor >= 0);
+    REQUIRE(write(descriptor, yaml.data(), yaml.size()) == ssize_t(yaml.size()));
+    close(descriptor);
+    Result<Cluster> cluster = readCluster(path);
+    unlink(path);
+    return cluster;
+  };
+  auto error = [&](const std::string &key, const std::string &value) {
+    Result<Cluster> cluster = read(key, value);
+    return cluster ? "" : cluster.error().message;
+  };
+  // Hops that count for nothing cost nothing: the price is finite and below that of hops that count.
+  Result<Cluster> nothing = read("ring_hop_ll", "0"), usual = read("ring_hop_ll", "1");
+  REQUIRE(nothing);
+  REQUIRE(usual);
+  auto price = [](const Cluster &cluster) {
+    MeasuredRow row;
+    row.hosts = 4;
+    row.perHost = 4;
+    row.algorithm = "ring";
+    row.bytes = {1024};
+    return predictRow(row, cluster, CalibratedModel::Nccl, cluster.ncclFit)->predicted.value;
+  };
+  CHECK(price(*nothing) > 0);
+  CHECK(price(*nothing) < price(*usual));
+  for (const char *key : {"startup", "tree_hop_simple", "long_trees", "contention", "tree_chunk", "loaded_ring"})
+    CHECK(error(key, "0") == "");
+  CHECK(error("loaded_ring", "1e-9") ==
+        "calibration.nccl.loaded_ring: expected 0 (it counts for nothing) or a number from 0.0003 to 300, got 1e-09");
+  CHECK(error("bandwidth_ll", "0") == "calibration.nccl.bandwidth_ll: expected a number from 0.001 to 1000, got 0");
+  CHECK(error("startup", "1e4") == "calibration.nccl.startup: expected a number from 0 to 1000, got 1e4");
+}
+
 TEST_CASE("two rows re-base a job, and say which choices stand", "[calibrate]") {
   Cluster cluster = shipped("h100-ib-ndr200-64x4");
   for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
