@@ -190,8 +190,9 @@ std::optional<std::string> readHead(const std::vector<std::string> &fields, CsvH
              "' and '" + column.written + "' (leave out the one that is not meant)";
   }
   if (!head.has("bytes"))
-    return "measured table, expected a column 'bytes', got '" + listed(fields) +
-           "' (a count of elements is none: multiply it by the bytes of one)";
+    return "measured table, expected a head of nccl-tests or of the OSU benchmarks, or a CSV's with a column 'bytes', "
+           "got '" +
+           listed(fields) + "' (a count of elements is none: multiply it by the bytes of one)";
   const CsvColumn *unnamed = nullptr, *named = nullptr; // that may be the time
   for (const char *name : {"time", "latency", "out_of_place", "median", "p50", "mean"}) {
     auto found = seen.find(name);

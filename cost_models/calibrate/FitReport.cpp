@@ -36,14 +36,14 @@ static std::string profileYaml(const FitResult &fit, const std::string &file) {
   };
   if (fit.rebaseSigma > 0)
     add("latency_rebase_sigma", text("%.3g", std::min(10.0, fit.rebaseSigma)), // setting: the key's range
-        text("spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str()));
+        text("fit: spread of the latency of %d jobs in %s", int(fit.rebase.size()), file.c_str()));
   if (fit.noise) {
-    std::string source = text("%d percentiles per iteration in %s", fit.noise->points, file.c_str());
+    std::string source = text("fit of %d percentiles per iteration in %s", fit.noise->points, file.c_str());
     add("spike_probability", text("%.3g", fit.noise->spikeProbability), source);
     add("spike_minimum", text("\"%.3g us\"", fit.noise->spikeMinimum.value * 1e6), source);
     add("spike_index", text("%.3g", fit.noise->spikeIndex), source);
     if (fit.noise->bulkMean > 0)
-      add("bulk_mean", text("%.3g", fit.noise->bulkMean), "p90 over p50 of short messages in " + file);
+      add("bulk_mean", text("%.3g", fit.noise->bulkMean), "fit: p90 over p50 of short messages in " + file);
   }
   return keys.empty() ? "" : "inter:\n  profile:\n" + keys;
 }
@@ -55,6 +55,8 @@ std::string toYaml(const FitResult &fit, const MeasuredTable &table, const std::
                          fit.fittedCount(), rowsOf(fit, false), file.c_str(), 100 * fit.medianError(false));
   if (table.source != table.path)
     out += "# The table: " + table.source + "\n";
+  for (const std::string &line : coverageOf(fit))
+    out += "# " + line + "\n";
   out += "base: " + quoted(basePath) + "\nname: " + quoted(name) + "\n";
   out += profileYaml(fit, file);
   out += text("calibration:\n  %s:\n", cost::name(fit.model));
@@ -123,6 +125,10 @@ std::string toJson(const FitResult &fit, const MeasuredTable &table) {
               quoted(p.job).c_str(), p.hosts, (long long)p.bytes.value, quoted(p.chosen).c_str(),
               quoted(p.best).c_str(), p.regret, p.heldOut ? "true" : "false"));
   out += "],\n";
+  list("coverage");
+  for (const std::string &line : coverageOf(fit))
+    item(quoted(line));
+  out += "],\n";
   list("notes");
   for (const std::string &note : fit.notes)
     item(quoted(note));
@@ -138,6 +144,8 @@ std::string toText(const FitResult &fit, const MeasuredTable &table) {
   if (!fit.picks.empty())
     out += text("picks: %d of %d wrong, worst regret %.3f\n", fit.wrongPicks(false) + fit.wrongPicks(true),
                 int(fit.picks.size()), std::max(fit.worstRegret(false), fit.worstRegret(true)));
+  for (const std::string &line : coverageOf(fit))
+    out += line + "\n";
   out += "\n  constant              value      95 % interval          start\n";
   for (const FittedConstant &c : fit.constants)
     out += text("  %-18s %10.4g   %-22s %6.4g  %s\n", c.info->key, c.value,

@@ -10,7 +10,7 @@
 //             8             2   float     sum      -1    45.72    0.00    0.00      0    29.31    0.00    0.00      0
 //
 // Columns are found by the head's words, since versions differ (root, #wrong; redop may be left blank where nothing is
-// reduced); the first time is out of place. Several runs may follow each other: each head begins a section. Pasted output has
+// reduced); the first time is out of place, and is the one that counts, as a program's operand and result are two buffers. Several runs may follow each other: each head begins a section. Pasted output has
 // often lost its #, or carries a launcher's mark in front of each line ("[1,0]<stdout>:", "0: ").
 //===------------------------------------------------------------------------------------------------------------===//
 #include "calibrate/TableText.h"
@@ -63,6 +63,8 @@ public:
         return *wrong;
     if (std::optional<Error> wrong = endSection())
       return *wrong;
+    if (inPlace)
+      table.notes.push_back("times are the out-of-place column's; the in-place one is not used");
     if (table.rows.empty())
       return Error{
           "measured table, expected rows below the head of nccl-tests, got none; did the benchmark run to its end?",
@@ -107,6 +109,7 @@ private:
       if (std::optional<Error> wrong = endSection())
         return wrong;
       head = words;
+      inPlace = inPlace || std::count(head.begin(), head.end(), "time") > 1;
       unit = 1e-6;
       time = size_t(std::find(head.begin(), head.end(), "time") - head.begin());
       if (time + 2 >= head.size() || head[time + 1] != "algbw" || head[time + 2] != "busbw")
@@ -193,25 +196,9 @@ private:
   std::optional<Error> endSection() {
     if (sectionEmpty())
       return std::nullopt;
-    int hosts = hints.hosts, each = hints.perHost;
-    if (!hosts || !each) {
-      if (hostOf.empty())
-        return missingRanks(table.path);
-      if (hostOf.rbegin()->first + 1 != int64_t(hostOf.size()))
-        return Error{"ranks, expected a line for each of " + std::to_string(hostOf.rbegin()->first + 1) + ", got " +
-                         std::to_string(hostOf.size()) + " (--nodes and --per-node say how many there were)",
-                     table.path};
-      std::map<std::string, int> ranksOn;
-      for (const auto &[rank, host] : hostOf)
-        ++ranksOn[host];
-      hosts = int(ranksOn.size());
-      each = ranksOn.begin()->second;
-      for (const auto &[host, count] : ranksOn)
-        if (count != each)
-          return Error{"ranks per node, expected the same everywhere, got " + std::to_string(each) + " and " +
-                           std::to_string(count) + " on " + host,
-                       table.path};
-    }
+    int hosts = 0, each = 0;
+    if (std::optional<Error> wrong = findRanks(hosts, each))
+      return wrong;
     std::optional<CollectiveKind> kind = hints.kind ? hints.kind : collectiveOf(program);
     if (std::optional<std::string> other = otherCollective(hints, collectiveOf(program)))
       return at(table.rows[sectionBegin].line, *other);
@@ -219,15 +206,18 @@ private:
       return at(table.rows[sectionBegin].line,
                 "collective, expected one that is priced, got the program '" + program + "'");
     if (!kind) {
-      // The bus bandwidth of the largest message tells all_reduce from reduce_scatter, which moves half as much.
-      const MeasuredRow &last = table.rows.back();
-      double factor = last.algBandwidth > 0 ? last.busBandwidth / last.algBandwidth : 0;
-      // setting: the table has two digits
-      if (!reduces || rooted || std::abs(factor - busFactor(CollectiveKind::AllReduce, hosts * each)) > 0.02)
-        return Error{
-            "collective, expected the name of the program (all_reduce_perf, ...), got none (--collective gives it)",
-            table.path};
-      kind = CollectiveKind::AllReduce;
+      std::vector<CollectiveKind> fitting = collectivesOfRows(hosts * each);
+      if (fitting.size() != 1) {
+        std::string among;
+        for (CollectiveKind one : fitting)
+          among += (among.empty() ? ", of which " : " or ") + std::string(algorithms::name(one));
+        return Error{"collective, expected the name of the program (all_reduce_perf, ...), got none" + among +
+                         (fitting.empty() ? " (--collective gives it)" : " is the one: --collective says which"),
+                     table.path};
+      }
+      kind = fitting[0];
+      table.notes.push_back(std::string("collective: ") + algorithms::name(*kind) +
+                            ", by its bus bandwidth; no line names the program (--collective says otherwise)");
     }
     for (; sectionBegin < table.rows.size(); ++sectionBegin) {
       MeasuredRow &row = table.rows[sectionBegin];
@@ -239,12 +229,61 @@ private:
     return std::nullopt;
   }
 
+  /// As the lines name them; where some are left out, as the caller says.
+  std::optional<Error> findRanks(int &hosts, int &each) const {
+    hosts = hints.hosts;
+    each = hints.perHost;
+    bool complete = !hostOf.empty() && hostOf.rbegin()->first + 1 == int64_t(hostOf.size());
+    if (!complete && hosts && each)
+      return std::nullopt;
+    if (hostOf.empty())
+      return missingRanks(table.path);
+    if (!complete)
+      return Error{"ranks, expected a line for each of " + std::to_string(hostOf.rbegin()->first + 1) + ", got " +
+                       std::to_string(hostOf.size()) + " (--nodes and --per-node say how many there were)",
+                   table.path};
+    std::map<std::string, int> ranksOn;
+    for (const auto &[rank, host] : hostOf)
+      ++ranksOn[host];
+    hosts = int(ranksOn.size());
+    each = ranksOn.begin()->second;
+    for (const auto &[host, count] : ranksOn)
+      if (count != each)
+        return Error{"ranks per node, expected the same everywhere, got " + std::to_string(each) + " and " +
+                         std::to_string(count) + " on " + host,
+                     table.path};
+    for (auto [option, said, found] :
+         {std::make_tuple("--nodes", hints.hosts, hosts), std::make_tuple("--per-node", hints.perHost, each)})
+      if (said && said != found)
+        return Error{std::string(option) + ", expected what the table says, " + std::to_string(found) +
+                         ", or nothing, got " + std::to_string(said),
+                     table.path};
+    return std::nullopt;
+  }
+
+  /// The collectives that the last row may be of: by its redop, its root, and the bus over the algorithm bandwidth.
+  std::vector<CollectiveKind> collectivesOfRows(int ranks) const {
+    const MeasuredRow &last = table.rows.back(); // the largest message, whose bandwidths have most digits
+    double factor = last.algBandwidth > 0 ? last.busBandwidth / last.algBandwidth : 0;
+    std::vector<CollectiveKind> fitting;
+    for (auto [kind, reducing, hasRoot] : {std::make_tuple(CollectiveKind::AllReduce, true, false),
+                                           std::make_tuple(CollectiveKind::ReduceScatter, true, false),
+                                           std::make_tuple(CollectiveKind::AllGather, false, false),
+                                           std::make_tuple(CollectiveKind::AllToAll, false, false),
+                                           std::make_tuple(CollectiveKind::Broadcast, false, true)})
+      // setting: the table has two digits
+      if (reducing == reduces && hasRoot == rooted && std::abs(factor - busFactor(kind, ranks)) <= 0.02)
+        fitting.push_back(kind);
+    return fitting;
+  }
+
   const TableHints &hints;
   MeasuredTable table;
   size_t sectionBegin = 0;               ///< the first of the rows of the head that was read last
   std::map<int64_t, std::string> hostOf; ///< of each rank that is named
   std::string program;                   ///< "all_reduce_perf"
   bool reduces = false, rooted = false;  ///< the last row's collective
+  bool inPlace = false;                  ///< whether there is a second time
   std::vector<std::string> head;
   size_t time = 0; ///< column of the first time; those of its bandwidths follow
   double unit = 1e-6;

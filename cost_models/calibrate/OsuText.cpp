@@ -37,7 +37,7 @@ static size_t columnOf(const std::vector<std::string> &columns, const std::strin
   return 0;
 }
 
-/// A title, and no head of a CSV, which may cite a title in a comment.
+/// A title or a head, and no head of a CSV, which may cite a title in a comment.
 bool isOsu(const Lines &lines) {
   bool titled = false;
   for (const std::string &line : lines) {
@@ -45,6 +45,8 @@ bool isOsu(const Lines &lines) {
     bool comment = !words.empty() && words[0][0] == '#';
     titled = titled || (words.size() > 2 && words[0] == "#" && words[1] == "OSU" &&
                         std::find(words.begin(), words.end(), "Test") != words.end());
+    titled = titled || (words.size() > 2 && words[0] == "#" && words[1] == "Size" &&
+                        line.find("Latency(us)") != std::string::npos);
     if (std::string low = lowered(line);
         !comment && low.find_first_of(",;\t") != std::string::npos &&
         (low.find("bytes") != std::string::npos || low.find("size") != std::string::npos))
@@ -80,9 +82,9 @@ public:
         return Error{*wrong, table.path + ":" + std::to_string(number)};
     }
     if (!kind)
-      return Error{
-          "collective, expected a title such as '# OSU MPI Allreduce Latency Test', got none (--collective gives it)",
-          table.path};
+      return Error{"collective, expected a title such as '# OSU MPI Allreduce Latency Test', got none "
+                   "(--collective gives it)",
+                   table.path};
     if (table.rows.empty())
       return Error{"measured table, expected rows below the head of OSU, got none; did the benchmark run to its end?",
                    table.path};

@@ -81,6 +81,31 @@ std::vector<std::string> linesOf(const std::string &text) {
   return lines;
 }
 
+/// Without what colours and moves a terminal's text: ESC [ parameters letter, ESC ] title up to BEL or ESC \, ESC and one more
+/// (ECMA-48). Line ends stay, so that errors name the right lines.
+static std::string withoutEscapes(const std::string &text) {
+  constexpr char escape = '\x1b';
+  std::string plain;
+  plain.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != escape) {
+      plain += text[i];
+      continue;
+    }
+    auto at = [&](size_t k) { return k < text.size() ? text[k] : '\n'; };
+    size_t end = i + 1;
+    if (at(end) == '[')
+      do
+        ++end;
+      while (at(end) >= ' ' && at(end) < '@');
+    else if (at(end) == ']')
+      while (at(end) != '\n' && at(end) != '\a' && at(end + 1) != escape)
+        ++end;
+    i = at(end) == '\n' ? end - 1 : end;
+  }
+  return plain;
+}
+
 std::string withoutMark(const std::string &line) {
   size_t colon = line.find(':');
   std::string mark = colon == std::string::npos ? "" : line.substr(0, colon);
@@ -105,7 +130,7 @@ std::optional<std::string> otherCollective(const TableHints &hints, std::optiona
 }
 
 Result<MeasuredTable> parseMeasured(const std::string &whole, const std::string &path, const TableHints &hints) {
-  std::string text = whole;
+  std::string text = withoutEscapes(whole);
   if (text.rfind("\xef\xbb\xbf", 0) == 0)
     text.erase(0, 3); // the mark that spreadsheets put in front of UTF-8
   if (text.find('\0') != std::string::npos || text.rfind("\xff\xfe", 0) == 0 || text.rfind("\xfe\xff", 0) == 0)

@@ -3,6 +3,7 @@ set(BRAID_CALIBRATE_SOURCES
   calibrate/CheckShape.cpp
   calibrate/CheckTable.cpp
   calibrate/Constants.cpp
+  calibrate/Coverage.cpp
   calibrate/CsvColumns.cpp
   calibrate/CsvText.cpp
   calibrate/Fit.cpp

@@ -150,12 +150,24 @@ private:
     int count = 0;
     double last = 0;
   };
+  /// A lane hears from few others, which are looked through, or from all of them, which are found by a table.
   Inbox &inbox(int lane, int source) {
-    for (Inbox &box : waiting[lane])
-      if (box.source == source)
-        return box;
-    waiting[lane].push_back({source});
-    return waiting[lane].back();
+    constexpr size_t few = 16; // setting: how many are looked through
+    std::vector<Inbox> &boxes = waiting[lane];
+    auto key = [lane](int from) { return uint64_t(lane) << 32 | uint64_t(from); };
+    if (boxes.size() <= few) {
+      for (Inbox &box : boxes)
+        if (box.source == source)
+          return box;
+      boxes.push_back({source});
+      for (size_t i = 0; boxes.size() > few && i < boxes.size(); ++i)
+        placeOf[key(boxes[i].source)] = i;
+      return boxes.back();
+    }
+    auto [place, isNew] = placeOf.try_emplace(key(source), boxes.size());
+    if (isNew)
+      boxes.push_back({source});
+    return boxes[place->second];
   }
 
   static bool sendsNext(const Lane &lane) {
@@ -296,6 +308,7 @@ private:
   int channels = 1;
   std::vector<Lane> lanes; ///< rank * channels + channel
   std::vector<std::vector<Inbox>> waiting;
+  std::unordered_map<uint64_t, size_t> placeOf; ///< in `waiting`, of lanes that hear from many
   Pool<Message> messages;
   std::priority_queue<Event> events;
   std::vector<double> latencies, linkFree, reducerFree;

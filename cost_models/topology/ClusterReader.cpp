@@ -323,8 +323,14 @@ static NcclSettings readNccl(YamlSection section) {
 /// All constants of a calibrated model: a set that leaves some out would mix two fits.
 static FittedConstants readFit(YamlSection section, CalibratedModel model) {
   FittedConstants fitted;
-  for (const ConstantInfo &info : constantsOf(model))
-    fitted.push_back(section.number(info.key, info.start / ranges::fitted, info.start * ranges::fitted));
+  for (const ConstantInfo &info : constantsOf(model)) {
+    double least = info.start / ranges::fitted, value = section.number(info.key, 0, info.start * ranges::fitted);
+    if (value < least && (value > 0 || info.divides))
+      section.fail(info.key, std::string("expected ") + (info.divides ? "" : "0 (it counts for nothing) or ") +
+                                 "a number from " + numberText(least) + " to " +
+                                 numberText(info.start * ranges::fitted) + ", got " + numberText(value));
+    fitted.push_back(value);
+  }
   section.finish();
   return fitted;
 }
@@ -340,7 +346,8 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
   Cluster c;
   c.path = path;
   std::vector<PlacedNode> layers = readLayers(path, overrides);
-  YamlSection file("", layers, nullptr, c.assumptions);
+  Provenance provenance;
+  YamlSection file("", layers, nullptr, provenance);
   if (file.has("base"))
     file.text("base");
   c.name = file.text("name");
@@ -366,7 +373,10 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
   if (file.has("calibration"))
     readCalibration(file.section("calibration"), c);
   file.finish();
+  c.assumptions = std::move(provenance.assumptions);
+  c.written = std::move(provenance.written);
   c.staleNccl = staleBandwidth(layers, c);
+  c.unreachableNccl = unreachableBandwidth(layers, c);
   // The noise that matters for the choice of a quantile is the network's, if there is one.
   c.defaultQuantile = c.hosts > 1 ? c.inter.profile.defaultQuantile : c.intra.profile.defaultQuantile;
   if (c.flowHash.table) // has to fit what was built

@@ -20,9 +20,9 @@ constexpr Range<Seconds> time = {{0}, {10}};
 constexpr Range<BytesPerSecond> bandwidth = {{1e3}, {1e18}};
 // assumption: an 8-bit processor does 10 kFLOP/s, a wafer 125 PFLOP/s
 constexpr Range<FlopsPerSecond> flops = {{1e3}, {1e21}};
-// assumption: a fit is within this factor of where it begins, each way (its widths are factors of 3 at most); people write 1e-9 for
-// a part that is to count for nothing
-constexpr double fitted = 1e12;
+// assumption: a fit is within this factor of where it begins, each way (one standard deviation is a factor of 3 at most). A part that
+// is to count for nothing is 0, where the price does not divide by it
+constexpr double fitted = 1e3;
 
 } // namespace braid::cost::ranges
 

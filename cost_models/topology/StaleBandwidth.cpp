@@ -74,3 +74,16 @@ std::string braid::cost::staleBandwidth(const std::vector<PlacedNode> &layers, c
          " (NICs of a host now carry " + toString(nics) +
          "): prices of engine nccl between hosts are those of other NICs";
 }
+
+std::string braid::cost::unreachableBandwidth(const std::vector<PlacedNode> &layers, const Cluster &c) {
+  BytesPerSecond nics = c.inter.bandwidth * double(c.nicsPerHost);
+  constexpr double rounding = 1 + 1e-6; // setting: "44.44 GB/s" beside "355.52 Gb/s"
+  Standing bus = standingOf(layers, "nccl.bus_bandwidth_inter");
+  if (c.hosts < 2 || bus.places.empty() || c.nccl.busBandwidthInter.value <= nics.value * rounding)
+    return {};
+  return bus.places.front() + ": nccl.bus_bandwidth_inter: expected at most what the NICs of a host carry, " +
+         toString(nics) + " (" + std::to_string(c.nicsPerHost) + " x " + toString(c.inter.bandwidth) + "), got " +
+         toString(c.nccl.busBandwidthInter) +
+         ": it is that of a ring, of whose bytes 2 (n-1)/n cross them; trees and switches that add may be measured "
+         "faster";
+}

@@ -12,6 +12,10 @@ namespace braid::cost {
 /// far more.
 std::string staleBandwidth(const std::vector<PlacedNode> &layers, const Cluster &cluster);
 
+/// A bus bandwidth between hosts that the NICs of the host that has most can't carry, with the place of the key and theirs; else
+/// empty. A measured one may be: two hosts exchange halves, trees and switches that add send less than a ring.
+std::string unreachableBandwidth(const std::vector<PlacedNode> &layers, const Cluster &cluster);
+
 } // namespace braid::cost
 
 #endif

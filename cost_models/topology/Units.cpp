@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 namespace braid::cost {
@@ -72,6 +73,20 @@ std::string toString(FlopsPerSecond r) {
       {{1, "FLOP/s"}, {1e3, "kFLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}, {1e15, "PFLOP/s"}});
 }
 
+//===- digits ---------------------------------------------------------------------------------------------------===//
+
+bool beginsWithZero(const std::string &numeral) {
+  size_t first = numeral.find_first_not_of("+-");
+  return first != std::string::npos && first + 1 < numeral.size() && numeral[first] == '0' &&
+         std::isdigit((unsigned char)numeral[first + 1]);
+}
+
+bool vanishes(const std::string &numeral, double value) {
+  std::string mantissa = numeral.substr(0, numeral.find_first_of("eE"));
+  return std::fabs(value) < std::numeric_limits<double>::min() &&
+         mantissa.find_first_of("123456789") != std::string::npos;
+}
+
 //===- from text ------------------------------------------------------------------------------------------------===//
 
 static const std::vector<Scale> timeUnits = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
@@ -133,12 +148,16 @@ static Result<double> parse(const std::string &text, const std::vector<Scale> &u
       digits = exponent;
   }
   std::string numeral = text.substr(begin, digits - begin);
+  if (beginsWithZero(numeral))
+    return fail(quoted + ", whose leading zero may mean octal: write it without");
   char *stop = nullptr;
   double value = std::strtod(numeral.c_str(), &stop);
   if (*stop != '\0')
     return fail(quoted + ", in which \"" + numeral + "\" is not a number");
   if (!std::isfinite(value))
     return fail(quoted + ", which is too large");
+  if (vanishes(numeral, value))
+    return fail(quoted + ", which is too small to be a number (0 means none at all)");
   if (value < 0 || numeral[0] == '-')
     return Error{std::string("expected ") + what + " that is not negative, got " + quoted, {}};
   size_t unitBegin = text.find_first_not_of(" \t", digits);
@@ -153,6 +172,8 @@ static Result<double> parse(const std::string &text, const std::vector<Scale> &u
     if (unit == scale.unit) {
       if (!std::isfinite(value * scale.factor))
         return fail(quoted + ", which is too large");
+      if (vanishes(numeral, value * scale.factor))
+        return fail(quoted + ", which is too small to be a number (0 means none at all)");
       return value * scale.factor;
     }
     known += std::string(known.empty() ? "" : ", ") + scale.unit;

@@ -70,7 +70,7 @@ static YAML::Node parseFile(const std::string &path) {
 }
 
 /// Keys that the caller sets, as a file above the others.
-static PlacedNode overridesAsFile(const std::vector<ClusterOverride> &overrides) {
+static PlacedNode overridesAsFile(const std::vector<ClusterOverride> &overrides, const std::string &path) {
   YAML::Node root(YAML::NodeType::Map);
   root["source"] = "set by the caller";
   for (const auto &[key, value] : overrides) {
@@ -83,7 +83,7 @@ static PlacedNode overridesAsFile(const std::vector<ClusterOverride> &overrides)
     }
     section[key.substr(begin)] = value;
   }
-  return {overridePrefix + overrides.front().first, YAML::Load(YAML::Dump(root))};
+  return {overridePrefix + overrides.front().first + " on top of " + path, YAML::Load(YAML::Dump(root))};
 }
 
 std::string besideFile(const std::string &file, const std::string &path) {
@@ -116,7 +116,7 @@ static std::string baseOf(const PlacedNode &file, std::string &place) {
 std::vector<PlacedNode> readLayers(const std::string &path, const std::vector<ClusterOverride> &overrides) {
   std::vector<PlacedNode> layers;
   if (!overrides.empty())
-    layers.push_back(overridesAsFile(overrides));
+    layers.push_back(overridesAsFile(overrides, path));
   std::string next = path, place;
   while (!next.empty()) {
     if (layers.size() == 8 + !overrides.empty())

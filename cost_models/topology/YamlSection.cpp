@@ -11,7 +11,8 @@ namespace braid::cost {
 
 static std::string placeOf(const std::string &file, const YAML::Node &node) {
   YAML::Mark mark = node.Mark();
-  return mark.is_null() ? file : file + ":" + std::to_string(mark.line + 1);
+  bool isFile = file.rfind(overridePrefix, 0) != 0; // else the line is none that anybody sees
+  return mark.is_null() || !isFile ? file : file + ":" + std::to_string(mark.line + 1);
 }
 
 std::string PlacedNode::line() const { return placeOf(file, key.IsDefined() ? key : node); }
@@ -108,8 +109,8 @@ static void sentenceOf(const std::string &place, const YAML::Node &node, const s
 }
 
 YamlSection::YamlSection(std::string name, std::vector<PlacedNode> layers, const YamlSection *parent,
-                         std::vector<std::string> &assumptions)
-    : name(std::move(name)), layers(std::move(layers)), parent(parent), assumptions(&assumptions) {
+                         Provenance &provenance)
+    : name(std::move(name)), layers(std::move(layers)), parent(parent), provenance(&provenance) {
   for (const PlacedNode &layer : this->layers) {
     std::string subject = this->name.empty() ? "cluster file" : this->name;
     if (!layer.node.IsMap())
@@ -187,7 +188,7 @@ YamlSection YamlSection::section(const char *key) {
         found.push_back({layer.file, entry.second, entry.first});
   if (found.empty())
     missing(key, "expected this mapping, got none");
-  return YamlSection(full(key), std::move(found), this, *assumptions);
+  return YamlSection(full(key), std::move(found), this, *provenance);
 }
 
 std::vector<YamlSection> YamlSection::sections(const char *key, const char *otherwise) {
@@ -198,7 +199,7 @@ std::vector<YamlSection> YamlSection::sections(const char *key, const char *othe
   std::vector<YamlSection> all;
   for (size_t i = 0; i < placed.node.size(); ++i)
     all.push_back(
-        YamlSection(full(key) + "[" + std::to_string(i) + "]", {{placed.file, placed.node[i]}}, this, *assumptions));
+        YamlSection(full(key) + "[" + std::to_string(i) + "]", {{placed.file, placed.node[i]}}, this, *provenance));
   return all;
 }
 
@@ -238,30 +239,29 @@ static std::string entryText(const YAML::Node &map, const char *key) {
 }
 
 void YamlSection::noteProvenance(const char *key, const PlacedNode &placed, const YAML::Node &own) {
-  auto note = [&](const std::string &subject, const std::string &why) {
-    std::string sentence = subject + ": " + why;
-    if (std::find(assumptions->begin(), assumptions->end(), sentence) == assumptions->end())
-      assumptions->push_back(sentence);
+  WrittenConstant written{full(key), placed.line(), ""};
+  auto note = [&](const std::string &why) {
+    std::string sentence = full(key) + ": " + why;
+    if (std::find(provenance->assumptions.begin(), provenance->assumptions.end(), sentence) ==
+        provenance->assumptions.end())
+      provenance->assumptions.push_back(sentence);
   };
-  if (own.IsMap()) {
-    if (!entryText(own, "source").empty())
-      return;
-    std::string why = entryText(own, "assumption");
+  /// Whether the mapping says where the constant is from.
+  auto says = [&](const YAML::Node &map) {
+    written.source = entryText(map, "source");
+    std::string why = written.source.empty() ? entryText(map, "assumption") : "";
     if (!why.empty())
-      return note(full(key), why);
-  }
+      note(why);
+    return !written.source.empty() || !why.empty();
+  };
+  bool said = own.IsMap() && says(own);
   // The sections around it, in the same file.
-  for (const YamlSection *section = this; section; section = section->parent)
-    for (const PlacedNode &layer : section->layers) {
-      if (layer.file != placed.file)
-        continue;
-      if (!entryText(layer.node, "source").empty())
-        return;
-      std::string why = entryText(layer.node, "assumption");
-      if (!why.empty())
-        return note(full(key), why);
-    }
-  note(full(key), "no source given");
+  for (const YamlSection *section = this; section && !said; section = section->parent)
+    for (const PlacedNode &layer : section->layers)
+      said = said || (layer.file == placed.file && says(layer.node));
+  if (!said)
+    note("no source given");
+  provenance->written.push_back(std::move(written));
 }
 
 std::string YamlSection::scalar(const char *key, bool constant) {
@@ -343,7 +343,7 @@ static bool readNumber(const std::string &text, double &value) {
   return *end == '\0' && std::isfinite(value);
 }
 
-static std::string numberText(double value) {
+std::string numberText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;
@@ -352,6 +352,9 @@ static std::string numberText(double value) {
 int YamlSection::whole(const char *key, int least, int most, bool constant) {
   std::string text = scalar(key, constant);
   double value = 0;
+  if (beginsWithZero(text))
+    fail(key, "expected a whole number without leading zeros, got \"" + text +
+                  "\", which is octal to some readers of YAML and decimal to others");
   if (!readNumber(text, value) || value != std::floor(value))
     fail(key, "expected a whole number, got \"" + text + "\"");
   if (value < least || value > most)
@@ -364,6 +367,10 @@ double YamlSection::number(const char *key, double least, double most) {
   std::string text = scalar(key, true);
   double value = 0;
   bool read = readNumber(text, value);
+  if (read && beginsWithZero(text))
+    fail(key, "expected a number without leading zeros, got \"" + text + "\"");
+  if (read && vanishes(text, value))
+    fail(key, "expected a number, got \"" + text + "\", which is too small to be one (0 means none at all)");
   if (!read && !isNoQuantity(text))
     fail(key, "expected a number without a unit, got \"" + text + "\"");
   if (!read || value < least || value > most)

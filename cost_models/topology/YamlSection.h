@@ -13,6 +13,7 @@
 #ifndef BRAID_COST_MODELS_TOPOLOGY_YAMLSECTION_H
 #define BRAID_COST_MODELS_TOPOLOGY_YAMLSECTION_H
 
+#include "braid/cost_models/Cluster.h"
 #include "braid/cost_models/Result.h"
 #include "braid/cost_models/Units.h"
 #include "topology/Ranges.h"
@@ -41,11 +42,19 @@ constexpr const char *overridePrefix = "override of ";
 /// The known word nearest to `word`, if it is near enough for a slip of the keyboard; else empty.
 std::string nearest(const std::string &word, const std::vector<std::string> &known);
 
+/// As C's %g writes it.
+std::string numberText(double value);
+
+/// What was read, and where it comes from.
+struct Provenance {
+  std::vector<std::string> assumptions;
+  std::vector<WrittenConstant> written;
+};
+
 class YamlSection {
 public:
-  /// `name` is the path for messages: "device"; empty for the whole file. Assumptions are appended to `assumptions`.
-  YamlSection(std::string name, std::vector<PlacedNode> layers, const YamlSection *parent,
-              std::vector<std::string> &assumptions);
+  /// `name` is the path for messages: "device"; empty for the whole file. What is read is appended to `provenance`.
+  YamlSection(std::string name, std::vector<PlacedNode> layers, const YamlSection *parent, Provenance &provenance);
 
   /// Whether an optional key is there.
   bool has(const char *key) const;
@@ -72,7 +81,7 @@ public:
   /// Rejects every key that was not asked for.
   void finish() const;
   /// Notes an assumption that is not one of a single key.
-  void assume(const std::string &why) { assumptions->push_back((name.empty() ? "" : name + ": ") + why); }
+  void assume(const std::string &why) { provenance->assumptions.push_back((name.empty() ? "" : name + ": ") + why); }
 
   [[noreturn]] void fail(const char *key,
                          const std::string &message) const; ///< at the key, or at the section without it
@@ -91,7 +100,7 @@ private:
   std::string name;
   std::vector<PlacedNode> layers;
   const YamlSection *parent;
-  std::vector<std::string> *assumptions;
+  Provenance *provenance;
   std::set<std::string> asked;
   mutable std::set<std::string> known; ///< asked for, or asked about
 };

@@ -15,6 +15,7 @@ set(BRAID_TOPOLOGY_SOURCES
   topology/NcclXml.cpp
   topology/Placement.cpp
   topology/ReadFlowHash.cpp
+  topology/Resolved.cpp
   topology/StaleBandwidth.cpp
   topology/Topology.cpp
   topology/Units.cpp

@@ -189,6 +189,7 @@ std::vector<PlannedCollective> plannedCollectives(const ProgramModel &model, con
           best = mean;
         }
       }
+      row.runnerUpPrice = best;
       if (second >= 0)
         row.runnerUp = candidates[second].algorithm + (candidates[second].protocol.empty() ? "" : "/") +
                        candidates[second].protocol + " " + cost::toString(best);

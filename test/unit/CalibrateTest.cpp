@@ -109,7 +109,7 @@ TEST_CASE("readers name the line of what they cannot read", "[calibrate]") {
   CHECK(error("") ==
         "t: measured table, expected what nccl-tests or the OSU benchmarks print, or a CSV with a head, got an "
         "empty file; did the benchmark run, and was its standard output kept?");
-  CHECK(error("a,b\n1,2\n").find("expected a column 'bytes'") != std::string::npos);
+  CHECK(error("a,b\n1,2\n").find("with a column 'bytes'") != std::string::npos);
   CHECK(error("bytes,time\n8,1\n").find("with its unit") != std::string::npos);
   CHECK(error("nodes,ppn,bytes,time_us\n2,8,8\n") == "t:2: row, expected 4 fields, got 3 (was it cut off?)");
   CHECK(error("nodes,ppn,bytes,time_us\n2,8,8,fast\n") == "t:2: column time_us, expected a number above zero, got "
@@ -232,6 +232,25 @@ TEST_CASE("one slow row does not bend a fit", "[calibrate]") {
   CHECK(fit->medianError(false) < 0.02);
 }
 
+TEST_CASE("a fit says which prices it changes and which of them were measured", "[calibrate]") {
+  auto covered = [](const char *algorithm) {
+    MeasuredTable table = parsed(csv([](int, double, double, double, double) {}));
+    for (MeasuredRow &row : table.rows)
+      row.algorithm = algorithm;
+    Result<FitResult> fit = fitTable(table, shipped("h100-ib-ndr-2x8"));
+    REQUIRE(fit);
+    CHECK(toYaml(*fit, table, "/base.yaml", "mine").find("# not covered: all_to_all") != std::string::npos);
+    return toText(*fit, table);
+  };
+  std::string rings = covered("ring");
+  CHECK(rings.find("fitted to: all_reduce by ring\n") != std::string::npos);
+  CHECK(rings.find("no row is of it: all_gather by ring, all_reduce by tree, broadcast by ring") != std::string::npos);
+  CHECK(rings.find("not covered: all_to_all, permute") != std::string::npos);
+  std::string chosen = covered("");
+  CHECK(chosen.find("fitted to: all_reduce by the library's choice\n") != std::string::npos);
+  CHECK(chosen.find("all_reduce by tree") == std::string::npos);
+}
+
 TEST_CASE("counts of constants: 16, of one scale 8; the scale's own stay", "[calibrate]") {
   Cluster cluster = shipped("h100-ib-ndr-2x8");
   Result<MeasuredTable> table = readMeasured(measured + "dstack_nebius_ib_2x8_h100.csv");
@@ -303,6 +322,47 @@ TEST_CASE("a calibrated cluster file is read, hashed and priced from", "[calibra
         if (c.algorithm == residual.row.algorithm && c.protocol == residual.protocol)
           CHECK(c.time / residual.predicted == Approx(1).epsilon(1e-4));
     }
+}
+
+TEST_CASE("a fitted constant is near its start, or 0, which counts for nothing", "[calibrate]") {
+  auto read = [](const std::string &key, const std::string &value) {
+    std::string yaml = "base: " + std::string(BRAID_SOURCE_DIR) + "/cost_models/clusters/h100-ib-ndr200-64x4.yaml\n" +
+                       "name: written\nsource: a test\ncalibration:\n  nccl:\n";
+    for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
+      yaml += std::string("    ") + info.key + ": " + (info.key == key ? value : std::to_string(info.start)) + "\n";
+    char path[] = "/tmp/constants_XXXXXX";
+    int descriptor = mkstemp(path);
+    REQUIRE(descriptor >= 0);
+    REQUIRE(write(descriptor, yaml.data(), yaml.size()) == ssize_t(yaml.size()));
+    close(descriptor);
+    Result<Cluster> cluster = readCluster(path);
+    unlink(path);
+    return cluster;
+  };
+  auto error = [&](const std::string &key, const std::string &value) {
+    Result<Cluster> cluster = read(key, value);
+    return cluster ? "" : cluster.error().message;
+  };
+  // Hops that count for nothing cost nothing: the price is finite and below that of hops that count.
+  Result<Cluster> nothing = read("ring_hop_ll", "0"), usual = read("ring_hop_ll", "1");
+  REQUIRE(nothing);
+  REQUIRE(usual);
+  auto price = [](const Cluster &cluster) {
+    MeasuredRow row;
+    row.hosts = 4;
+    row.perHost = 4;
+    row.algorithm = "ring";
+    row.bytes = {1024};
+    return predictRow(row, cluster, CalibratedModel::Nccl, cluster.ncclFit)->predicted.value;
+  };
+  CHECK(price(*nothing) > 0);
+  CHECK(price(*nothing) < price(*usual));
+  for (const char *key : {"startup", "tree_hop_simple", "long_trees", "contention", "tree_chunk", "loaded_ring"})
+    CHECK(error(key, "0") == "");
+  CHECK(error("loaded_ring", "1e-9") ==
+        "calibration.nccl.loaded_ring: expected 0 (it counts for nothing) or a number from 0.0003 to 300, got 1e-09");
+  CHECK(error("bandwidth_ll", "0") == "calibration.nccl.bandwidth_ll: expected a number from 0.001 to 1000, got 0");
+  CHECK(error("startup", "1e4") == "calibration.nccl.startup: expected a number from 0 to 1000, got 1e4");
 }
 
 TEST_CASE("two rows re-base a job, and say which choices stand", "[calibrate]") {

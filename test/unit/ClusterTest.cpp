@@ -293,6 +293,15 @@ TEST_CASE("each mistake is one error that names the line, the key, what was expe
   CHECK(errorOf("hosts: 4", "hosts: four") == "c.yaml:2: hosts: expected a whole number, got \"four\"");
   CHECK(errorOf("hosts: 4", "hosts: 0") == "c.yaml:2: hosts: expected a whole number from 1 to 131072, got 0");
   CHECK(errorOf("hosts: 4", "hosts: 4.5") == "c.yaml:2: hosts: expected a whole number, got \"4.5\"");
+  CHECK(errorOf("hosts: 4", "hosts: 010") == "c.yaml:2: hosts: expected a whole number without leading zeros, got "
+                                             "\"010\", which is octal to some readers of YAML "
+                                             "and decimal to others");
+  CHECK(errorOf("matmul_efficiency: 0.5", "matmul_efficiency: 00.5") ==
+        "c.yaml:9: device.matmul_efficiency: expected a number without leading zeros, got \"00.5\"");
+  CHECK_THAT(
+      errorOf("fabric: infiniband", "fabric: infiniband\n    spike_probability: 1e-400"),
+      Contains("c.yaml:26: inter.profile.spike_probability: expected a number, got \"1e-400\", which is too small"));
+  CHECK_THAT(errorOf("\"1.3 us\"", "1e-400 us"), Contains("c.yaml:23: inter.latency: "));
   CHECK(errorOf("hosts: 4", "hosts: [4]") == "c.yaml:2: hosts: expected one value, got a list");
   CHECK(errorOf("hosts: 4", "hosts:") == "c.yaml:2: hosts: expected one value, got nothing");
   // unknown keys, with what was probably meant

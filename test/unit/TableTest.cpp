@@ -78,7 +78,7 @@ TEST_CASE("CSV: what is refused, by line", "[tables]") {
   refused("# a comment\n", "t: ", "expected a head that names its columns, got comments only");
   refused(table("nodes,ppn,count,time_us",
                 [](int, double bytes, double us) { return line({"2", "8", number(bytes / 4), number(us)}); }),
-          "t:1", "expected a column 'bytes', got 'nodes, ppn, count, time_us' (a count of elements is none");
+          "t:1", "with a column 'bytes', got 'nodes, ppn, count, time_us' (a count of elements is none");
   refused(table("nodes,ppn,bytes,time",
                 [](int, double bytes, double us) { return line({"2", "8", number(bytes), number(us)}); }),
           "t:1", "with its unit (time_us, p50_us, median_s), got 'nodes, ppn, bytes, time'");

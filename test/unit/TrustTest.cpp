@@ -204,6 +204,42 @@ TEST_CASE("nccl-tests: more of what is printed", "[tables][trust]") {
             });
   old.replace(old.find("all_reduce_perf"), 15, "all_gather_perf");
   accepted(old);
+  // A terminal's colours, a title of its window, and what clears a line's end; the lines keep their numbers.
+  std::string coloured = "\x1b]0;job 7\a\x1b[1m" + started + "\x1b[0m" +
+                         table(ranksOfNccl() + ncclHead, [](int i, double bytes, double us) {
+                           return "\x1b[38;5;" + std::to_string(i) + "m" + ncclRow(bytes, us) + "\x1b[0m\x1b[K";
+                         });
+  accepted(coloured);
+  refused(coloured + "  134217728 33554432 float sum -1 13441.8 9.98 18.7 0 4480.6 29.9\n", "t:39", "got 11");
+  // Nothing names the program: the collective is known by redop, root and bandwidths, or the way out is said.
+  auto unnamed = [](const char *redop, const char *root, double factor) {
+    return table(ranksOfNccl() + ncclHead, [=](int, double bytes, double us) {
+      std::string rate = number(bytes / us / 1e3, 6),
+                  three = number(us, 8) + " " + rate + " " + number(bytes / us / 1e3 * factor, 6) + " 0 ";
+      return number(bytes) + " " + number(bytes / 4) + " float " + redop + " " + root + " " + three + three + "\n";
+    });
+  };
+  auto kindOf = [](const std::string &text) {
+    Result<MeasuredTable> read = parseMeasured(text, "t");
+    return read ? read->rows.back().kind : CollectiveKind::Permute;
+  };
+  CHECK(kindOf(unnamed("sum", "-1", 1.875)) == CollectiveKind::AllReduce);
+  CHECK(kindOf(unnamed("sum", "-1", 0.9375)) == CollectiveKind::ReduceScatter);
+  CHECK(kindOf(unnamed("none", "0", 1)) == CollectiveKind::Broadcast);
+  refused(unnamed("none", "-1", 0.9375), "t: ", "got none, of which all_gather or all_to_all is the one: --collective");
+  refused(unnamed("none", "-1", 1), "t: ", "got none (--collective gives it)");
+  // Which of the two times it is, is said.
+  Result<MeasuredTable> read = parseMeasured(body, "t");
+  REQUIRE(read);
+  CHECK(read->notes.back().find("out-of-place") != std::string::npos);
+  // What the lines say, and the caller says otherwise.
+  TableHints four;
+  four.hosts = 4;
+  refused(body, "t: ", "--nodes, expected what the table says, 2, or nothing, got 4", four);
+  four.perHost = 4;
+  refused(body, "t: ", "--nodes, expected what the table says, 2, or nothing, got 4", four);
+  four.hosts = 0;
+  refused(body, "t: ", "--per-node, expected what the table says, 8, or nothing, got 4", four);
   // Lines of ranks that a page left out.
   std::string abridged = body;
   abridged.erase(abridged.find("#  Rank 3"), abridged.find("#  Rank 7") - abridged.find("#  Rank 3"));
@@ -212,6 +248,13 @@ TEST_CASE("nccl-tests: more of what is printed", "[tables][trust]") {
 }
 
 TEST_CASE("OSU: more of what is printed", "[tables][trust]") {
+  auto untitled = table("\x1b[1m# Size       Avg Latency(us)\x1b[0m", [](int, double bytes, double us) {
+    return "\x1b[36m" + number(bytes) + "\x1b[0m  " + number(us, 8) + "\n";
+  });
+  TableHints named = onTwoHosts();
+  refused(untitled, "t: ", "expected a title such as", named);
+  named.kind = CollectiveKind::AllReduce;
+  accepted(untitled, named);
   std::string title = "# OSU MPI-CUDA Allreduce Latency Test v7.5\n# Datatype: MPI_FLOAT.\n";
   std::string head = title + "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  "
                              "P50 Tail Lat(us)  P90 Tail Lat(us)  P99 Tail Lat(us)";

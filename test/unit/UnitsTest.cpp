@@ -55,6 +55,13 @@ TEST_CASE("no unit, another unit, a sign or no number is an error that says so")
   CHECK_THAT(message("  "), Contains("an empty text"));
   CHECK_THAT(message("1.2.3 us"), Contains("\"1.2.3\" is not a number"));
   CHECK_THAT(message("1e999 s"), Contains("too large"));
+  CHECK_THAT(message("1e-400 us"),
+             Contains("got \"1e-400 us\", which is too small to be a number (0 means none at all)"));
+  CHECK_THAT(message("1e-306 us"), Contains("too small to be a number"));
+  CHECK(parseSeconds("0e-400 us")->value == 0);
+  CHECK_THAT(message("010 us"), Contains("got \"010 us\", whose leading zero may mean octal: write it without"));
+  CHECK(parseSeconds("0.10 us")->value == Approx(1e-7));
+  CHECK_FALSE(parseBytes("010", true));
   CHECK_THAT(message("0x10 s"), Contains("with the unit \"x10 s\""));
   CHECK_FALSE(parseBytes("8"));
   CHECK_FALSE(parseBytes("0.5 B"));

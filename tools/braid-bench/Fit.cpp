@@ -3,7 +3,7 @@
 #include "../command/ClusterInputs.h"
 #include "Arguments.h"
 #include "Subcommands.h"
-#include "braid/runtime/trace/AtomicFile.h"
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -13,17 +13,19 @@ static const char *const usage = R"(usage: braid-bench fit TABLE --cluster BASE 
 
 Fits one set of constants to a table of measured collectives: the text of nccl-tests or of the OSU benchmarks, a CSV of
 braid-bench measure, or any CSV with columns bytes, nodes, gpus_per_node, algo, time_us (see cost_models/README.md).
-Tables that can't be trusted are refused, with the line and the reason.
+Tables that can't be trusted are refused, with the line and the reason. Of nccl-tests the out-of-place columns are fitted.
 
-  --cluster BASE      cluster file of the machine: its links' rates
-  -o OUT.yaml         the calibrated cluster file: takes over BASE, adds the constants with their sources
+  --cluster BASE      cluster file of the machine: its links' rates; required
+  -o OUT.yaml         the calibrated cluster file: takes over BASE, adds the constants with their sources; default: none
   --name NAME         its name; default: that of OUT
-  --json FILE         constants with intervals, residuals row by row, choices with their regrets
+  --json FILE         constants with intervals, residuals row by row, choices with their regrets; default: none
   --hold-out WHAT     rows that are judged and not fitted: even-sizes, odd-sizes (by place among the table's sizes, from 0),
-                      nodes=N, job=NAME, half-of-sizes=SEED, half-of-cells=SEED (a random half; a cell is one size of one job)
+                      nodes=N, job=NAME, half-of-sizes=SEED, half-of-cells=SEED (a random half; a cell is one size of one job);
+                      default: none
   --model NAME        nccl, messages, published (NCCL's own formula, one bandwidth fitted); default: what the algorithms are of
-  --accept-inversions times that fall steeply as messages grow are the machine's, not the table's
-  --nodes N, --per-node N, --collective NAME    what the table does not say
+  --accept-inversions times that fall steeply as messages grow are the machine's, not the table's; default: refused
+  --nodes N, --per-node N, --collective NAME    what the table does not say (default: what it
+                      says); an error where it says otherwise
 )";
 
 static int fail(const std::string &message) {
@@ -97,6 +99,8 @@ int runFit(int argc, char **argv) {
     return fail("table: expected one file, got " + std::to_string(arguments.words.size()));
   if (asked.cluster.empty())
     return fail("--cluster: expected the cluster file of the machine, got none");
+  if (!name.empty() && asked.output.empty())
+    return fail("--name: expected -o, the file that has the name, got none");
   if (std::string error = command::checkOutputs(
           {{"-o", asked.output}, {"--json", json}},
           command::clusterInputs("--cluster", asked.cluster, {{"the table", arguments.words[0]}}));
@@ -118,6 +122,8 @@ int runFit(int argc, char **argv) {
   if (!held)
     return fail(held.error().text());
   fitting.heldOut = *held;
+  if (*held && std::none_of(table->rows.begin(), table->rows.end(), *held))
+    return fail("--hold-out: expected rows that it names in " + arguments.words[0] + ", got none of '" + hold + "'");
   if (model == "nccl" || model == "messages")
     fitting.model = model == "nccl" ? cost::CalibratedModel::Nccl : cost::CalibratedModel::Messages;
   bool published = model == "published";
@@ -133,9 +139,9 @@ int runFit(int argc, char **argv) {
     name = nameOfFile(asked.output);
   std::string error;
   if (!asked.output.empty())
-    error = trace::writeAtomically(asked.output, cost::toYaml(*fit, *table, absolutePath(asked.cluster), name));
+    error = command::writeFile(asked.output, cost::toYaml(*fit, *table, absolutePath(asked.cluster), name));
   if (error.empty() && !json.empty())
-    error = trace::writeAtomically(json, cost::toJson(*fit, *table));
+    error = command::writeFile(json, cost::toJson(*fit, *table));
   if (!error.empty())
     return fail(error);
   fputs(cost::toText(*fit, *table).c_str(), stdout);

@@ -10,7 +10,6 @@
 #include "MeasureCell.h"
 #include "Subcommands.h"
 #include "braid/runtime/algorithms/StepProgram.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -57,9 +56,9 @@ static std::string checkBeforeStart(const MeasureOptions &options) {
 static std::string writeFiles(const MeasureOptions &options, const std::vector<MeasuredRow> &rows) {
   std::string error;
   if (!options.csv.empty())
-    error = trace::writeAtomically(options.csv, toCsv(rows));
+    error = command::writeFile(options.csv, toCsv(rows));
   if (error.empty() && !options.json.empty())
-    error = trace::writeAtomically(options.json, toJson(rows));
+    error = command::writeFile(options.json, toJson(rows));
   return error;
 }
 

@@ -14,19 +14,21 @@ Plans each collective once, checks what it computes, then times it. One row for 
 
   --collective LIST   all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, permute
                       (to the next rank); default: the first five
-  --sizes LIST        bytes of the larger buffer of a rank: 8,64KiB or a range of powers of two 8..64MiB (default)
+  --sizes LIST        bytes of the larger buffer of a rank, as nccl-tests counts them (of an all_gather the result;
+                      braid-sim price takes the operand): 8,64KiB or a range of powers of two 8..64MiB (default)
   --type TYPE         f32 (default), f64, f16, bf16, i8, u8, i16, i32, i64; reductions are sums
   --algorithm LIST    by name, or all that serve the collective; default: the runtime's choice
   --channels N, --chunks N   of the algorithm; 0 (default): its own choice
   -n N                ranks to start on this host; absent: this is one rank of a launcher's job
   --transport NAME    shm, tcp, emulated+shm, ...; default: the runtime's choice
-  --profile FILE, --seed N   emulated transport: the fabric's profile (braid-sim emit-profile), and of all draws
+  --profile FILE, --seed N   emulated transport: the fabric's profile (braid-sim emit-profile; required there), and of all draws
+                      (default 0)
   --buffers KIND      mapped (default): memory of braid_alloc; foreign: any other memory
-  --bind              each rank on one processor of its own, as mpirun does
+  --bind              each rank on one processor of its own, as mpirun does; default: where the system puts it
   --seconds S         of each row, about (default 1)
   --samples N         for the median (default 25, at least 6; fewer where the time is up)
   --deadline S        how long a live rank may stay silent; default: the runtime's
-  --csv FILE, --json FILE    the rows, written when all are there
+  --csv FILE, --json FILE    the rows, written when all are there; default: none
   --runtime FILE      libbraid_rt.so; default: BRAID_RT_LIBRARY, else beside this program
 )";
 
@@ -89,7 +91,7 @@ std::string readSizes(const std::string &text, std::vector<size_t> &sizes) {
     cost::Result<cost::Bytes> low = cost::parseBytes(part.substr(0, dots), /*unitOptional=*/true);
     cost::Result<cost::Bytes> high = dots == std::string::npos ? low : cost::parseBytes(part.substr(dots + 2), true);
     if (!low || !high)
-      return (low ? high : low).error().text();
+      return "expected sizes such as 8,64KiB, or ranges LOW..HIGH such as 8..64MiB, got '" + part + "'";
     if (low->value < 1 || *high < *low || high->value > limit)
       return "expected 0 < low <= high <= 1 TiB, got '" + part + "'";
     for (int64_t bytes = low->value; bytes < high->value; bytes *= 2)

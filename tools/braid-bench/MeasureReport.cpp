@@ -27,7 +27,8 @@ __attribute__((format(printf, 1, 2))) static std::string format(const char *patt
 static std::string timeText(double seconds) { return cost::toString(cost::Seconds{seconds}); }
 
 std::string tableHead() {
-  return format("%-14s %10s %-18s %10s %-23s %11s  %9s %9s %9s\n", "collective", "bytes", "algorithm", "median",
+  return "bytes: of the larger buffer of a rank, as nccl-tests counts them (of an all_gather the result)\n" +
+         format("%-14s %10s %-18s %10s %-23s %11s  %9s %9s %9s\n", "collective", "bytes", "algorithm", "median",
                 "95 % interval", "bus", "p50", "p95", "p99");
 }
 

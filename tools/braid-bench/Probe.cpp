@@ -5,7 +5,6 @@
 #include "Arguments.h"
 #include "ProbeRank.h"
 #include "Subcommands.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include <set>
 
 namespace braid::bench {
@@ -24,20 +23,22 @@ A table that can't be trusted is refused as by braid-bench fit, with the line an
 Then says which choices of an algorithm stay within a regret, whatever the two measurements leave open.
 
   --cluster PROFILE   cluster file of the machine, for nccl and messages calibrated by braid-bench fit (else the published
-                      constants are re-based)
+                      constants are re-based); required
   --model NAME        what is re-based: braid, links and reduction of the file, from which prices of engine braid come; nccl or
                       messages, the constants of a fit; default: braid with --measure, else nccl
-  --placement WHERE   braid: host:gpu,host:gpu,... one per rank; default: the first devices of the file
+  --placement WHERE   braid: host:gpu,host:gpu,... one per rank; default: packed, the first devices of the file
   --regret R          what a choice may cost over the best, default 1.1
-  -o OUT.yaml         the job's cluster file: takes over PROFILE with what is re-based
-  --accept-inversions times that fall steeply as messages grow are the job's, not the table's
-  --nodes N, --per-node N, --collective NAME    what the table does not say
+  -o OUT.yaml         the job's cluster file: takes over PROFILE with what is re-based; default: none
+  --accept-inversions times that fall steeply as messages grow are the job's, not the table's; default: refused
+  --nodes N, --per-node N, --collective NAME    what the table does not say (default: what it
+                      says); an error where it says otherwise
 
 With --measure, besides:
   -n N                ranks to start on this host; absent: this is one rank of a launcher's job
   --seconds S         about, in all (default 5, at most 60)
-  --csv FILE          what was measured
-  --transport NAME, --profile FILE, --seed N, --bind, --deadline S, --runtime FILE    as for braid-bench measure
+  --csv FILE          what was measured; default: none
+  --transport NAME, --profile FILE, --seed N, --bind, --deadline S, --runtime FILE    as for braid-bench measure,
+                      with its defaults
 )";
 
 static int fail(const std::string &message) {
@@ -57,7 +58,7 @@ struct Asked {
 
 /// `given`: the text of --placement; "": the first devices.
 static cost::Result<cost::Placement> placed(const std::string &given, int ranks, const cost::Cluster &cluster) {
-  if (!given.empty())
+  if (!given.empty() && given != "packed")
     return cost::readPlacement(given, ranks, cluster);
   if (ranks > cluster.ranks())
     return cost::Error{"expected at most the " + std::to_string(cluster.ranks()) + " devices of " + cluster.name +
@@ -95,7 +96,7 @@ static int report(const Asked &asked, const cost::Cluster &cluster, cost::Measur
     return fail(probe.error().text());
   std::string error;
   if (const std::string &output = asked.table.output; !output.empty())
-    error = trace::writeAtomically(output, cost::toYaml(*probe, absolutePath(asked.table.cluster), nameOfFile(output)));
+    error = command::writeFile(output, cost::toYaml(*probe, absolutePath(asked.table.cluster), nameOfFile(output)));
   if (!error.empty())
     return fail(error);
   fputs((head + cost::toText(*probe, asked.regret)).c_str(), stdout);
@@ -156,7 +157,7 @@ static int probeAsRank(const RuntimeLibrary &runtime, const MeasureOptions &opti
     if (ranks.rank != 0)
       return 0;
     if (!options.csv.empty())
-      error = trace::writeAtomically(options.csv, toCsv(rows));
+      error = command::writeFile(options.csv, toCsv(rows));
     if (!error.empty())
       return fail(error);
     if (rows.size() < 2)

@@ -145,6 +145,8 @@ static std::vector<const Bridge *> bridgesBetween(const std::vector<Bridge> &bri
 }
 
 static void checkRedirects(const Patient &patient) {
+  if (patient.ports.empty())
+    return;
   constexpr unsigned redirects = 1 << 2 | 1 << 3; // of requests, of completions
   std::vector<Place> gpus, nics;
   for (const std::string &gpu : findGpus(patient.tree))

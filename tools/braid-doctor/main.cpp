@@ -3,7 +3,6 @@
 #include "../command/Command.h"
 #include "Checks.h"
 #include "Report.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -21,11 +20,12 @@ class with PFC and ECN, PCIe slots, ACS, IOMMU, GPUDirect, locked memory, queue 
                     default: 16 hosts of 8 H100 on the fabric that the ports have
   --devices LIST    ports that the job uses, as NCCL_IB_HCA names them: mlx5_0,mlx5_1:1; =EXACT; ^ALL_BUT (default: that
                     variable, else all)
-  --all             show what is as it should be, too
-  --json            findings as JSON
-  -o FILE           write the report to a file
-  --record DIR      keep all that was read, to be looked at elsewhere: it has addresses and names of this host
-  --root DIR        look at such a record, or at a copy of a host's /sys and /proc, instead of this host
+  --all             show what is as it should be, too; default: how many
+  --json            findings as JSON; default: text
+  -o FILE           write the report to a file; default: standard output
+  --record DIR      keep all that was read, to be looked at elsewhere: it has addresses and names of this host;
+                    default: nothing is kept
+  --root DIR        look at such a record, or at a copy of a host's /sys and /proc; default: this host
 
 Exit status: 0 no problem was found, 1 some were, 2 for a wrong command line or files that can't be read or written.
 )";
@@ -104,6 +104,11 @@ static int run(int argc, char **argv) {
                      doctor::checkTranslation, doctor::checkGpuDirect, doctor::checkLockedMemory,
                      doctor::checkQueuePairs, doctor::checkCounters})
     check(patient);
+  if (patient.ports.empty())
+    for (const char *check : {"state", "rate", "firmware", "gid", "mtu", "lossless", "pcie", "acs", "iommu",
+                              "gpudirect", "qps", "counters"})
+      if (std::none_of(findings.begin(), findings.end(), [&](const doctor::Finding &f) { return f.check == check; }))
+        patient.add(doctor::Level::NotChecked, check, "host", "no port of InfiniBand or RoCE to look at");
 
   doctor::Heading heading{hostName(tree), *read, !cluster.empty(), all};
   std::string report = json ? doctor::jsonReport(heading, findings) : doctor::textReport(heading, findings);
@@ -111,7 +116,7 @@ static int run(int argc, char **argv) {
     return fail("--record: " + tree.recordError());
   if (output == "-")
     std::fputs(report.c_str(), stdout);
-  else if (std::string wrong = trace::writeAtomically(output, report); !wrong.empty())
+  else if (std::string wrong = command::writeFile(output, report); !wrong.empty())
     return fail(wrong);
   bool problems = false;
   for (const doctor::Finding &finding : findings)

@@ -192,10 +192,10 @@ json::Object toJson(const ModulePlan &plan, std::vector<Advice> &all) {
 int mlir::braid::sim::runAdvise(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim advise");
   PlanOptionsOnCommandLine options(category);
-  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text (default), json"),
                                     llvm::cl::cat(category));
   llvm::cl::opt<std::string> settings(
-      "settings", llvm::cl::desc("advice for another cluster (JSON): what its settings would take here"),
+      "settings", llvm::cl::desc("advice for another cluster (JSON): what its settings would take here; default: none"),
       llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "settings of PyTorch, DeepSpeed, Megatron-LM, XLA and NCCL\n");

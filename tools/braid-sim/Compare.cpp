@@ -171,6 +171,31 @@ static void printPolicies(const ModulePlan &plan, const SystemRows &systems, llv
        << " of computation that fsdp and zero save where each rank updates its shard only\n";
 }
 
+/// Where a row of the table has a smaller time than the plan: what the plan was chosen by instead.
+static void printBetterElsewhere(const ModulePlan &plan, const SystemRows &systems, llvm::raw_ostream &os) {
+  const cost::PolicyResult &is = plan.result.braid();
+  auto print = [&](const cost::PolicyResult &other, const std::string &name) {
+    std::string columns;
+    auto look = [&](const char *column, cost::Seconds its, cost::Seconds ours) {
+      if (cost::toString(its) != cost::toString(ours) && its < ours)
+        columns += (columns.empty() ? "" : ", ") + std::string(column) + " " + cost::toString(its) + " for " +
+                   cost::toString(ours);
+    };
+    look("p50", other.quantiles.p50, is.quantiles.p50);
+    look("p95", other.quantiles.p95, is.quantiles.p95);
+    look("p99", other.quantiles.p99, is.quantiles.p99);
+    look("exposed", other.exposed, is.exposed);
+    if (!columns.empty())
+      os << "  " << name << " is better in " << columns << "; the plan is chosen by the objective, "
+         << cost::toString(is.objective) << " for " << cost::toString(other.objective) << "\n";
+  };
+  for (const cost::PolicyResult &r : plan.result.policies)
+    if (r.policy != cost::Policy::Braid)
+      print(r, cost::name(r.policy));
+  for (const SystemRow &row : systems.rows)
+    print(row.result.result, cost::name(row.system));
+}
+
 static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
   os << llvm::format("  %3s %-15s %10s %8s %6s %-7s %-25s %-8s %9s  %s\n", "#", "kind", "bytes", "tensors", "ranks",
                      "fabric", "algorithm", "protocol", "price", "runner-up");
@@ -181,6 +206,12 @@ static void printCollectives(const ModulePlan &plan, llvm::raw_ostream &os) {
                        c.algorithm.c_str(), c.protocol.c_str(), cost::toString(c.price).c_str(),
                        c.runnerUp.empty() ? "none" : c.runnerUp.c_str());
   }
+  for (size_t i = 0; i < plan.collectives.size(); ++i)
+    if (const PlannedCollective &c = plan.collectives[i]; !c.runnerUp.empty() && c.runnerUpPrice < c.price)
+      os << "  # " << i << ": the runner-up alone takes " << cost::toString(c.runnerUpPrice) << " for "
+         << cost::toString(c.price)
+         << "; the choice is that of the whole step's objective, in which collectives overlap computation and each "
+            "other\n";
 }
 
 void mlir::braid::sim::printPlan(const ModulePlan &plan, const SystemRows &systems, llvm::StringRef input,
@@ -206,6 +237,7 @@ void mlir::braid::sim::printPlan(const ModulePlan &plan, const SystemRows &syste
      << percent(drawn.objective.value > 0 ? is.objective / drawn.objective - 1 : 0) << "), nor its p50, p95, p99 below "
      << cost::toString(drawn.p50) << ", " << cost::toString(drawn.p95) << ", " << cost::toString(drawn.p99) << "\n";
   double margin = marginOf(plan);
+  printBetterElsewhere(plan, systems, os);
   if (margin >= 0)
     os << "  margin: the best other buckets or algorithms tried lose by " << percent(margin) << "\n";
   os << "\n";
@@ -228,8 +260,10 @@ static int writeComparison(const ModulePlan &plan, const std::string &path) {
       cost::writeTimeline({{std::string("before: ") + cost::name(before), played(resultOf(plan, before))},
                            {"after: braid", played(plan.result.braid())}},
                           path);
-  if (error.empty())
+  if (error.empty()) {
+    ::braid::command::sayWritten(path, "2 timelines");
     return 0;
+  }
   llvm::errs() << "error: " << error << "\n";
   return 1;
 }
@@ -238,12 +272,14 @@ int mlir::braid::sim::runCompare(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim compare");
   PlanOptionsOnCommandLine options(category);
   SystemOptionsOnCommandLine systemOptions(category);
-  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text (default), json"),
                                     llvm::cl::cat(category));
-  llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline of before and after"),
+  llvm::cl::opt<std::string> timeline("timeline",
+                                      llvm::cl::desc("write a Perfetto timeline of before and after; default: none"),
                                       llvm::cl::cat(category));
   llvm::cl::opt<std::string> against(
-      "against", llvm::cl::desc("another cluster file: does the fabric change the plan?"), llvm::cl::cat(category));
+      "against", llvm::cl::desc("another cluster file: does the fabric change the plan? default: none"),
+      llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "the baselines beside the plan\n");
   if (format != "text" && format != "json") {

@@ -120,12 +120,15 @@ int mlir::braid::sim::runDiff(int argc, char **argv) {
   llvm::cl::opt<std::string> second(llvm::cl::Positional, llvm::cl::desc("[<other.mlir>]: both are planned modules"),
                                     llvm::cl::cat(category));
   auto cluster = text("against", "B's cluster file; default: A's");
-  auto engine = text("against-engine", "B's engine"), objective = text("against-objective", "B's objective");
-  auto placement = text("against-placement", "B's placement"), limit = text("against-memory-limit", "B's memory limit");
-  auto profile = text("against-compute-profile", "B's compute profile"), target = text("against-target", "B's target");
-  llvm::cl::opt<double> quantile("against-quantile", llvm::cl::init(-1), llvm::cl::desc("B's quantile"),
+  auto engine = text("against-engine", "B's engine; default: A's"),
+       objective = text("against-objective", "B's objective; default: A's");
+  auto placement = text("against-placement", "B's placement; default: A's"),
+       limit = text("against-memory-limit", "B's memory limit; default: A's");
+  auto profile = text("against-compute-profile", "B's compute profile; default: A's"),
+       target = text("against-target", "B's target; default: A's");
+  llvm::cl::opt<double> quantile("against-quantile", llvm::cl::init(-1), llvm::cl::desc("B's quantile; default: A's"),
                                  llvm::cl::cat(category));
-  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text (default), json"),
                                     llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "why two plans differ\n");

@@ -9,7 +9,6 @@
 #include "Subcommands.h"
 #include "braid/cost_models/Choices.h"
 #include "braid/passes/Export.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -47,26 +46,32 @@ int mlir::braid::sim::runEmit(int argc, char **argv) {
   cl::OptionCategory category("braid-sim emit");
   cl::opt<std::string> format(cl::Positional, cl::desc("<nccl-tuner|nccl-env|ompi-rules|xla-flags>"),
                               cl::cat(category));
-  cl::opt<std::string> clusterPath("cluster", cl::desc("cluster file (YAML); not for xla-flags"), cl::cat(category));
+  cl::opt<std::string> clusterPath("cluster", cl::desc("cluster file (YAML); required, but for xla-flags"),
+                                   cl::cat(category));
   cl::opt<std::string> output("o", cl::init("-"), cl::desc("file to write; default: standard output"),
                               cl::cat(category));
   cl::opt<std::string> most("most", cl::init("16GiB"),
-                            cl::desc("nccl-tuner, ompi-rules: the largest size that has choices"), cl::cat(category));
+                            cl::desc("nccl-tuner, ompi-rules: the largest size that has choices; default: 16GiB"),
+                            cl::cat(category));
   cl::opt<std::string> communicators(
       "communicators", cl::cat(category),
       cl::desc("nccl-tuner: RANKSxNODES,... (default: the cluster, a host, a device of each host)"));
   cl::opt<std::string> by(
       "by", cl::init("table"), cl::cat(category),
-      cl::desc("nccl-tuner: table (choices by size) or constants (of NCCL's own model, as calibrated)"));
+      cl::desc("nccl-tuner: table (default, choices by size) or constants (of NCCL's own model, as calibrated)"));
   cl::opt<bool> overrule(
       "overrule-unpriced", cl::cat(category),
-      cl::desc("nccl-tuner: choose also where NCCL would take an algorithm that has no price (NVLS, ...)"));
-  cl::opt<std::string> tunerFile("tuner-file", cl::desc("nccl-env: the file of nccl-tuner"), cl::cat(category));
+      cl::desc(
+          "nccl-tuner: choose also where NCCL would take an algorithm that has no price (NVLS, ...); default: off"));
+  cl::opt<std::string> tunerFile("tuner-file", cl::desc("nccl-env: the file of nccl-tuner; default: none"),
+                                 cl::cat(category));
   cl::opt<std::string> plugin("plugin", cl::init("libnccl-tuner-braid.so"), cl::cat(category),
-                              cl::desc("nccl-env: the plugin's library, a path or a name on LD_LIBRARY_PATH"));
+                              cl::desc("nccl-env: the plugin's library, a path or a name on LD_LIBRARY_PATH; "
+                                       "default: libnccl-tuner-braid.so"));
   cl::opt<int> ranks("ranks", cl::init(0), cl::desc("ompi-rules: the first N devices (default: all)"),
                      cl::cat(category));
-  cl::opt<std::string> backend("backend", cl::init("gpu"), cl::desc("xla-flags: cpu, gpu"), cl::cat(category));
+  cl::opt<std::string> backend("backend", cl::init("gpu"), cl::desc("xla-flags: cpu, gpu (default)"),
+                               cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv,
                               "choices for others: NCCL's tuner and environment, Open MPI's rules, XLA's flags\n");
@@ -116,6 +121,6 @@ int mlir::braid::sim::runEmit(int argc, char **argv) {
     llvm::outs() << *text;
     return 0;
   }
-  std::string error = ::braid::trace::writeAtomically(output, *text);
+  std::string error = ::braid::command::writeFile(output, *text);
   return error.empty() ? 0 : fail(error);
 }

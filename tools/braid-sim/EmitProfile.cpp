@@ -2,7 +2,6 @@
 #include "braid/cost_models/EmitProfile.h"
 #include "../command/ClusterInputs.h"
 #include "Subcommands.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -10,16 +9,18 @@ namespace cost = ::braid::cost;
 
 int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim emit-profile");
-  llvm::cl::opt<std::string> clusterPath("cluster", llvm::cl::Required, llvm::cl::desc("cluster file (YAML)"),
+  llvm::cl::opt<std::string> clusterPath("cluster", llvm::cl::Required, llvm::cl::desc("cluster file (YAML); required"),
                                          llvm::cl::cat(category));
   llvm::cl::opt<std::string> placementText("placement", llvm::cl::init("packed"), llvm::cl::cat(category),
-                                           llvm::cl::desc("packed, or host:gpu,host:gpu,... one per rank"));
+                                           llvm::cl::desc("packed (default), or host:gpu,host:gpu,... one per rank"));
   llvm::cl::opt<std::string> output("o", llvm::cl::init("-"), llvm::cl::desc("file to write; default: standard output"),
                                     llvm::cl::cat(category));
-  llvm::cl::opt<bool> inNetwork("in-network", llvm::cl::cat(category),
-                                llvm::cl::desc("one more rank for each switch that reduces, after the others"));
-  llvm::cl::opt<std::string> path("path", llvm::cl::cat(category),
-                                  llvm::cl::desc("flows have the source ports of a plan's path: 0-1:50003;1-0:50001"));
+  llvm::cl::opt<bool> inNetwork(
+      "in-network", llvm::cl::cat(category),
+      llvm::cl::desc("one more rank for each switch that reduces, after the others; default: off"));
+  llvm::cl::opt<std::string> path(
+      "path", llvm::cl::cat(category),
+      llvm::cl::desc("flows have the source ports of a plan's path: 0-1:50003;1-0:50001; default: none"));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "a cluster as the runtime's emulated fabric reads it (JSON)\n");
   auto fail = [](const std::string &text) {
@@ -44,6 +45,6 @@ int mlir::braid::sim::runEmitProfile(int argc, char **argv) {
     llvm::outs() << *text;
     return 0;
   }
-  std::string error = ::braid::trace::writeAtomically(output, *text);
+  std::string error = ::braid::command::writeFile(output, *text);
   return error.empty() ? 0 : fail(error);
 }

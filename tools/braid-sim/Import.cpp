@@ -3,8 +3,8 @@
 //   braid-sim import llama7b.txt --ranks 64 --compute-scale 0.5 -o llama7b.mlir
 //   braid-sim compare llama7b.mlir --cluster CLUSTER.yaml
 //===------------------------------------------------------------------------------------------------------------===//
+#include "../command/Command.h"
 #include "Subcommands.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,7 +27,7 @@ static int write(StringRef path, const std::string &text) {
     llvm::outs() << text;
     return 0;
   }
-  std::string error = ::braid::trace::writeAtomically(path.str(), text);
+  std::string error = ::braid::command::writeFile(path.str(), text);
   if (!error.empty())
     llvm::errs() << "error: " << error << "\n";
   return error.empty() ? 0 : 1;
@@ -59,7 +59,8 @@ int mlir::braid::sim::runImport(int argc, char **argv) {
                               cl::cat(category));
   cl::opt<std::string> format(
       "format", cl::init("auto"), cl::cat(category),
-      cl::desc("auto; layers: ASTRA-sim 1.0, SimAI, CSV of layers; collectives: AICB; piper; chakra; pipeline"));
+      cl::desc(
+          "auto (default); layers: ASTRA-sim 1.0, SimAI, CSV of layers; collectives: AICB; piper; chakra; pipeline"));
   ReadOptions options;
   cl::opt<int64_t> ranks("ranks", cl::desc("number of ranks; default: the file's"), cl::cat(category));
   cl::opt<int64_t> tensor("tensor-parallel", cl::desc("ranks of a tensor parallel group; default: the file's, or 1"),
@@ -68,16 +69,20 @@ int mlir::braid::sim::runImport(int argc, char **argv) {
                           cl::cat(category));
   cl::opt<int64_t> pipeline("pipeline-parallel", cl::desc("pipeline stages; default: the file's, or 1"),
                             cl::cat(category));
-  cl::opt<double> scale("compute-scale", cl::init(1), cl::desc("factor on times of computation"), cl::cat(category));
-  cl::opt<int> bottom(
-      "last-bottom-layer", cl::init(-1), cl::cat(category),
-      cl::desc("DLRM: number of the last layer (from 0) that goes on beside the exchange of embeddings"));
+  cl::opt<double> scale("compute-scale", cl::init(1), cl::desc("factor on times of computation; default: 1"),
+                        cl::cat(category));
+  cl::opt<int> bottom("last-bottom-layer", cl::init(-1), cl::cat(category),
+                      cl::desc("DLRM: number of the last layer (from 0) that goes on beside the exchange of "
+                               "embeddings; default: the file's"));
   cl::opt<std::string> elementType("element-type", cl::desc("f32, bf16, f16; default: the format's"),
                                    cl::cat(category));
-  cl::opt<std::string> edges("edges", cl::desc("piper: the file of edges"), cl::cat(category));
-  cl::opt<std::string> groups("groups", cl::desc("chakra: JSON, process group -> lists of ranks"), cl::cat(category));
-  cl::opt<int> row("row", cl::init(0), cl::desc("pipeline: which row of the table, from 0"), cl::cat(category));
-  cl::opt<int> stage("stage", cl::init(0), cl::desc("pipeline: which stage's program, from 0"), cl::cat(category));
+  cl::opt<std::string> edges("edges", cl::desc("piper: the file of edges; default: none"), cl::cat(category));
+  cl::opt<std::string> groups("groups", cl::desc("chakra: JSON, process group -> lists of ranks; default: none"),
+                              cl::cat(category));
+  cl::opt<int> row("row", cl::init(0), cl::desc("pipeline: which row of the table, from 0; default: 0"),
+                   cl::cat(category));
+  cl::opt<int> stage("stage", cl::init(0), cl::desc("pipeline: which stage's program, from 0; default: 0"),
+                     cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "a workload of another simulator, or a trace, as a program\n");
   auto wrong = [](const llvm::Twine &what) {

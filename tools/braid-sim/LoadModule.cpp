@@ -26,12 +26,12 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
               llvm::cl::cat(category)),
       engine("engine", llvm::cl::init("nccl"), llvm::cl::desc("who runs the collectives: nccl (default), braid"),
              llvm::cl::cat(category)),
-      objective(
-          "objective", llvm::cl::init("training"),
-          llvm::cl::desc("training: mean over a job's steps at the quantile over jobs; serving: quantile over steps"),
-          llvm::cl::cat(category)),
-      placement("placement", llvm::cl::init("packed"), llvm::cl::desc("packed, or host:gpu,host:gpu,... one per rank"),
+      objective("objective", llvm::cl::init("training"),
+                llvm::cl::desc("training: mean over a job's steps at the quantile over jobs; serving: quantile over "
+                               "steps; default: training"),
                 llvm::cl::cat(category)),
+      placement("placement", llvm::cl::init("packed"),
+                llvm::cl::desc("packed (default), or host:gpu,host:gpu,... one per rank"), llvm::cl::cat(category)),
       memoryLimit("memory-limit", llvm::cl::desc("peak bytes per device, with unit; default: the device's memory"),
                   llvm::cl::cat(category)),
       budget("budget",
@@ -51,7 +51,7 @@ PlanOptionsOnCommandLine::PlanOptionsOnCommandLine(llvm::cl::OptionCategory &cat
       loops("loops", llvm::cl::init(LoopPolicy::Auto), loopPolicyValues(),
             llvm::cl::desc("whether collectives may run in the next trip of a loop; default: auto"),
             llvm::cl::cat(category)),
-      seed("seed", llvm::cl::init(1), llvm::cl::desc("of all draws"), llvm::cl::cat(category)) {}
+      seed("seed", llvm::cl::init(1), llvm::cl::desc("of all draws; default: 1"), llvm::cl::cat(category)) {}
 
 PlanRequest PlanOptionsOnCommandLine::request() const {
   PlanRequest request;

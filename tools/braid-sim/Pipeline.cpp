@@ -79,7 +79,7 @@ int mlir::braid::sim::runPipeline(int argc, char **argv) {
   namespace cl = llvm::cl;
   cl::OptionCategory category("braid-sim pipeline");
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<table.csv>"), cl::cat(category));
-  cl::opt<std::string> format("format", cl::init("text"), cl::desc("text, json"), cl::cat(category));
+  cl::opt<std::string> format("format", cl::init("text"), cl::desc("text (default), json"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "steps of pipelines (1F1B) by the times of their stages\n");
   auto fail = [](const llvm::Twine &what) {

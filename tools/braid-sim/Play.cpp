@@ -50,11 +50,12 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim play");
   PlanOptionsOnCommandLine options(category);
   SystemOptionsOnCommandLine systemOptions(category);
-  llvm::cl::opt<std::string> policy("policy", llvm::cl::init("braid"), llvm::cl::desc("whose schedule to play"),
-                                    llvm::cl::cat(category));
-  llvm::cl::opt<std::string> timeline("timeline", llvm::cl::desc("write a Perfetto timeline, of the first 8 ranks"),
+  llvm::cl::opt<std::string> policy("policy", llvm::cl::init("braid"),
+                                    llvm::cl::desc("whose schedule to play; default: braid"), llvm::cl::cat(category));
+  llvm::cl::opt<std::string> timeline("timeline",
+                                      llvm::cl::desc("write a Perfetto timeline, of the first 8 ranks; default: none"),
                                       llvm::cl::cat(category));
-  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text, json"),
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("text"), llvm::cl::desc("text (default), json"),
                                     llvm::cl::cat(category));
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "play one policy's schedule without noise\n");
@@ -97,6 +98,7 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
       llvm::errs() << "error: " << error << "\n";
       return 1;
     }
+    ::braid::command::sayWritten(timeline, std::to_string(ranks.size()) + " timelines");
   }
   if (format == "json") {
     llvm::json::Object object = playedToJson(played);

@@ -11,7 +11,6 @@
 #include "PriceReport.h"
 #include "Subcommands.h"
 #include "Sweep.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -48,30 +47,30 @@ static std::optional<cost::CollectiveKind> parseCollective(llvm::StringRef text,
 /// "1 MiB", or "8..1GiB": its powers of two times the low end, and the high end. Only the low end of a range may lack a
 /// unit.
 static cost::Result<std::vector<cost::Bytes>> parseSizes(llvm::StringRef text) {
+  constexpr int64_t most = int64_t(1) << 44; // what all ranks gather must be a number, too
   auto [low, high] = text.split("..");
   bool range = text.contains("..");
-  if (cost::Result<cost::Bytes> zero = cost::parseBytes(low.trim().str(), /*unitOptional=*/true);
-      zero && zero->value == 0)
-    return cost::Error{"size, expected more than 0 B and at most 16 TiB, got '" + text.str() + "'", ""};
-  cost::Result<cost::Bytes> first = cost::parseBytes(low.trim().str(), /*unitOptional=*/range);
-  if (!first)
-    return first.error();
-  auto tooLarge = [](cost::Bytes size) -> std::optional<cost::Error> { // what all ranks gather must be a number, too
-    if (size.value <= int64_t(1) << 44)
-      return std::nullopt;
-    return cost::Error{"size, expected at most 16 TiB, got " + cost::toString(size), ""};
-  };
-  if (auto error = tooLarge(*first))
-    return *error;
-  if (!range)
-    return std::vector<cost::Bytes>{*first};
-  cost::Result<cost::Bytes> last = cost::parseBytes(high.trim().str());
-  if (!last)
-    return last.error();
-  if (auto error = tooLarge(*last))
-    return *error;
+  auto quoted = [&] { return ", got '" + text.str() + "'"; };
+  cost::Result<cost::Bytes> first = cost::parseBytes(low.trim().str(), /*unitOptional=*/true);
+  bool zero = first && first->value == 0; // of what is no size in any unit, the unit does not matter
+  if (!range && !zero)
+    first = cost::parseBytes(low.trim().str());
+  cost::Result<cost::Bytes> last = range ? cost::parseBytes(high.trim().str()) : first;
+  if (!zero && (!first || !last)) {
+    llvm::StringRef end = range ? high.trim() : low.trim();
+    bool unitless = (!range || first) && !end.empty() && llvm::all_of(end, llvm::isDigit);
+    return cost::Error{
+        "expected a size such as 25MiB, or a range LOW..HIGH such as 8..1GiB with a unit at its high end" + quoted() +
+            (unitless ? "; bytes are written " + end.str() + "B" : ""),
+        ""};
+  }
+  if (zero)
+    return cost::Error{"size, expected more than 0 B and at most 16 TiB" + quoted(), ""};
+  for (cost::Bytes size : {*first, *last})
+    if (size.value > most)
+      return cost::Error{"size, expected at most 16 TiB, got " + cost::toString(size), ""};
   if (*last < *first)
-    return cost::Error{"range of sizes, expected 0 < low <= high, got '" + text.str() + "'", ""};
+    return cost::Error{"range of sizes, expected 0 < low <= high" + quoted(), ""};
   std::vector<cost::Bytes> sizes;
   for (int64_t bytes = first->value; bytes < last->value; bytes *= 2)
     sizes.push_back({bytes});
@@ -153,11 +152,19 @@ static std::shared_ptr<const cost::RankGroups> everyRank(cost::CollectiveKind ki
   return groups;
 }
 
+/// The specification that a report's rows are of, but for its size.
+static cost::CollectiveSpec everyRankSpec(const PriceReport &report) {
+  cost::CollectiveSpec spec;
+  spec.kind = report.kind;
+  spec.groups = everyRank(report.kind, report.ranks);
+  return spec;
+}
+
 //===- the subcommand -------------------------------------------------------------------------------------------===//
 
 /// Ranks on the first devices, or where the user says.
 static cost::Result<cost::Placement> placeRanks(const std::string &text, int ranks, const cost::Cluster &cluster) {
-  if (!text.empty())
+  if (!text.empty() && text != "packed")
     return cost::readPlacement(text, ranks ? ranks : int(llvm::StringRef(text).count(',')) + 1, cluster);
   if (ranks > cluster.ranks())
     return cost::Error{"--ranks, expected at most the cluster's " + std::to_string(cluster.ranks()) + " devices, got " +
@@ -188,7 +195,18 @@ static void findCheaper(PriceReport &report, const cost::CollectiveSpec &spec, P
   }
 }
 
-/// Whether both have the same prices and quantiles: a knob that changes nothing may be one that the engine does not read.
+/// Whether both have the same candidates at the same prices without noise.
+static bool sameCandidates(const PriceReport &a, const PriceReport &b) {
+  return std::equal(a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end(),
+                    [](const PriceRow &x, const PriceRow &y) {
+                      return std::equal(x.candidates->begin(), x.candidates->end(), y.candidates->begin(),
+                                        y.candidates->end(), [](const cost::Candidate &p, const cost::Candidate &q) {
+                                          return choiceName(p) == choiceName(q) && p.time.value == q.time.value;
+                                        });
+                    });
+}
+
+/// Whether both have the same choices with the same prices and quantiles.
 static bool samePrices(const PriceReport &a, const PriceReport &b) {
   return std::equal(
       a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end(), [](const PriceRow &x, const PriceRow &y) {
@@ -207,9 +225,7 @@ static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::B
   report.ranks = int(placement.deviceOf.size());
   report.quantiles = quantiles;
   report.pricer = std::make_unique<cost::Pricer>(cluster, placement, engine, cost::BucketForm::OneLaunch);
-  cost::CollectiveSpec spec;
-  spec.kind = kind;
-  spec.groups = everyRank(kind, report.ranks);
+  cost::CollectiveSpec spec = everyRankSpec(report);
   for (cost::Bytes size : sizes) {
     spec.bytes = size;
     if (!counts.empty())
@@ -227,26 +243,62 @@ static PriceReport priceAll(cost::CollectiveKind kind, const std::vector<cost::B
   return report;
 }
 
+/// What a sweep that changes nothing that is printed has to say: what did not change, and why where that is known. "": it did.
+static std::string noteOnSweep(const PriceReports &reports) {
+  const PriceReport &first = reports.reports.front();
+  auto others = llvm::drop_begin(reports.reports);
+  auto all = [&](auto same) {
+    return llvm::all_of(others, [&](const PriceReport &report) { return same(first, report); });
+  };
+  if (reports.reports.size() < 2 || !all(samePrices))
+    return "";
+  const cost::Cluster &cluster = first.pricer->cluster();
+  std::string engine = cost::name(first.pricer->engine()), why;
+  if (all([](const PriceReport &a, const PriceReport &b) {
+        return a.pricer->cluster().hash == b.pricer->cluster().hash;
+      }))
+    return "the key is not in use on this cluster: with each of its values the cluster is the same one";
+  if (!all(sameCandidates))
+    return "the prices of the choices do not depend on it, those of other candidates do (--format json lists them)";
+  bool oneHost = first.pricer->fabric(everyRankSpec(first)) == cost::Fabric::Intra;
+  if (oneHost && llvm::StringRef(reports.knob).starts_with("inter."))
+    why = ": all ranks are on one host, no message goes between hosts";
+  else if (!oneHost && cluster.devicesPerHost == 1 && llvm::StringRef(reports.knob).starts_with("intra."))
+    why = ": each host has one device, no message stays inside";
+  else if (first.pricer->engine() == cost::Engine::Nccl)
+    why = " (engine nccl prices by a formula with constants of its own; --engine braid plays messages on the cluster's "
+          "links)";
+  return "neither a candidate's price without noise nor a quantile of the choice changes over these values" + why;
+}
+
 int mlir::braid::sim::runPrice(int argc, char **argv) {
   cl::OptionCategory category("braid-sim price");
   cl::opt<std::string> collective(cl::Positional, cl::desc("<collective>"), cl::cat(category));
-  cl::opt<std::string> bytes("bytes", cl::desc("operand of each rank: 25MiB, or a range 8..1GiB"), cl::cat(category));
-  cl::opt<std::string> clusterFile("cluster", cl::desc("cluster file"), cl::cat(category));
-  cl::opt<std::string> engineName("engine", cl::init("nccl"), cl::desc("nccl, braid"), cl::cat(category));
+  cl::opt<std::string> bytes(
+      "bytes",
+      cl::desc("operand of each rank: 25MiB, or a range 8..1GiB with a unit at its high end; of an all_gather "
+               "nccl-tests and braid-bench count the result, ranks times as much; required"),
+      cl::cat(category));
+  cl::opt<std::string> clusterFile("cluster", cl::desc("cluster file; required"), cl::cat(category));
+  cl::opt<std::string> engineName("engine", cl::init("nccl"), cl::desc("nccl (default), braid"), cl::cat(category));
   cl::opt<int> ranks("ranks", cl::init(0), cl::desc("the first N devices (default: all)"), cl::cat(category));
-  cl::opt<std::string> placementText("placement", cl::desc("host:gpu,host:gpu,... one per rank"), cl::cat(category));
-  cl::opt<std::string> quantileText("quantiles", cl::init("0.5,0.95,0.99"), cl::desc("quantiles to print"),
-                                    cl::cat(category));
+  cl::opt<std::string> placementText(
+      "placement", cl::desc("packed (default), the first devices; or host:gpu,host:gpu,... one per rank"),
+      cl::cat(category));
+  cl::opt<std::string> quantileText("quantiles", cl::init("0.5,0.95,0.99"),
+                                    cl::desc("quantiles to print; default: 0.5,0.95,0.99"), cl::cat(category));
   cl::opt<std::string> sweepText("sweep",
                                  cl::desc("any key of cluster files over values: inter.latency=1us..10us:5, "
-                                          "inter.profile.queue_pairs=1,2,4"),
+                                          "inter.profile.queue_pairs=1,2,4; default: none"),
                                  cl::cat(category));
   cl::opt<std::string> countsFile(
       "counts",
-      cl::desc("all_to_all: file of what each rank (line) sends to each; --bytes is then the most that a rank sends"),
+      cl::desc("all_to_all: file of what each rank (line) sends to each; --bytes is then the most that a rank sends; "
+               "default: equal blocks"),
       cl::cat(category));
-  cl::opt<std::string> plot("plot", cl::desc("file .svg or .png: time and bus bandwidth by size"), cl::cat(category));
-  cl::opt<std::string> format("format", cl::init("text"), cl::desc("text, csv, json"), cl::cat(category));
+  cl::opt<std::string> plot("plot", cl::desc("file .svg or .png: time and bus bandwidth by size; default: none"),
+                            cl::cat(category));
+  cl::opt<std::string> format("format", cl::init("text"), cl::desc("text (default), csv, json"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "what one collective costs on a cluster, by size, and why\n");
 
@@ -315,19 +367,15 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   (format == "json"  ? printJson
    : format == "csv" ? printCsv
                      : static_cast<void (*)(const PriceReports &, llvm::raw_ostream &)>(printText))(reports, os);
-  if (reports.reports.size() > 1 && llvm::all_of(llvm::drop_begin(reports.reports), [&](const PriceReport &report) {
-        return samePrices(reports.reports.front(), report);
-      }))
-    llvm::errs() << "note: --sweep: " << sweep->knob << " changes no price here: nothing that engine "
-                 << cost::name(*engine) << " prices this collective by depends on it"
-                 << (*engine == cost::Engine::Nccl ? " (--engine braid plays messages on the cluster's links)" : "")
-                 << '\n';
+  if (std::string note = noteOnSweep(reports); !note.empty())
+    llvm::errs() << "note: --sweep: " << sweep->knob << " changes no price here (engine " << cost::name(*engine)
+                 << "): " << note << '\n';
   if (!plot.empty()) {
     std::string svg = plotSvg(reports), png;
     std::string error = drawing::isPng(plot) ? drawing::renderPng(svg, png) : "";
     if (!error.empty())
       return fail("--plot " + plot + ": " + error);
-    error = ::braid::trace::writeAtomically(plot, drawing::isPng(plot) ? png : svg);
+    error = ::braid::command::writeFile(plot, drawing::isPng(plot) ? png : svg);
     if (!error.empty())
       return fail(error);
   }

@@ -60,12 +60,20 @@ static void printCheaper(const PriceReport &report, size_t begin, size_t end, ll
     }
 }
 
+/// What the sizes are of: nccl-tests counts the larger buffer of a rank.
+static std::string sizeOf(const PriceReport &report) {
+  bool gathers = report.kind == cost::CollectiveKind::AllGather || report.kind == cost::CollectiveKind::Gather;
+  return "size = operand of each rank" + (gathers ? ", of which nccl-tests and braid-bench count the result, " +
+                                                        std::to_string(report.ranks) + " times as much"
+                                                  : std::string());
+}
+
 static void printText(const PriceReport &report, const std::string &knob, llvm::raw_ostream &os) {
   const cost::Cluster &cluster = report.pricer->cluster();
   if (!knob.empty())
     os << knob << " = " << report.value << "\n";
   os << ::braid::algorithms::name(report.kind) << " on " << cluster.name << ": " << report.ranks << " ranks, engine "
-     << cost::name(report.pricer->engine()) << ", predicted (not measured); size = operand of each rank;\n"
+     << cost::name(report.pricer->engine()) << ", predicted (not measured); " << sizeOf(report) << ";\n"
      << "the choice is the engine's, what is cheapest without noise\n\n"
      << llvm::format("  %-24s %-28s", "size", "algorithm, protocol");
   for (double q : report.quantiles)
@@ -176,6 +184,7 @@ static llvm::json::Object toJson(const PriceReport &report) {
                             {"cluster", report.pricer->cluster().name},
                             {"engine", cost::name(report.pricer->engine())},
                             {"ranks", report.ranks},
+                            {"size_is", sizeOf(report)},
                             {"sizes", std::move(sizes)},
                             {"not_offered", std::move(withheld)},
                             {"not_modelled", std::move(missing)}};

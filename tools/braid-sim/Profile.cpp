@@ -7,7 +7,6 @@
 #include "LoadModule.h"
 #include "Subcommands.h"
 #include "braid/passes/MeasuredOps.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "profile/Trace.h"
 #include "llvm/Support/CommandLine.h"
@@ -129,14 +128,16 @@ int mlir::braid::sim::runProfile(int argc, char **argv) {
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<program.mlir>"), cl::cat(category));
   cl::opt<std::string> tracePath(
       "trace", cl::Required, cl::cat(category),
-      cl::desc("what jax.profiler.trace (*.trace.json.gz) or torch.profiler (Kineto) wrote; compressed or not"));
-  cl::opt<std::string> hloPath("hlo", cl::cat(category),
-                               cl::desc("the compiled program as text, where the trace names instructions only"));
+      cl::desc(
+          "what jax.profiler.trace (*.trace.json.gz) or torch.profiler (Kineto) wrote; compressed or not; required"));
+  cl::opt<std::string> hloPath(
+      "hlo", cl::cat(category),
+      cl::desc("the compiled program as text, where the trace names instructions only; default: none"));
   cl::opt<std::string> cluster(
       "cluster", cl::cat(category),
       cl::desc("cluster file (YAML), by whose roofline operations share a time; default: the module's braid.cluster"));
   cl::opt<int> steps("steps", cl::init(1), cl::cat(category),
-                     cl::desc("how many steps a trace holds that does not mark them"));
+                     cl::desc("how many steps a trace holds that does not mark them; default: 1"));
   cl::opt<std::string> output("o", cl::init("-"), cl::desc("profile to write; default: standard output"),
                               cl::cat(category));
   cl::HideUnrelatedOptions(category);
@@ -201,6 +202,6 @@ int mlir::braid::sim::runProfile(int argc, char **argv) {
     llvm::outs() << text;
     return 0;
   }
-  std::string error = ::braid::trace::writeAtomically(output, text);
+  std::string error = ::braid::command::writeFile(output, text);
   return error.empty() ? 0 : wrong(error);
 }

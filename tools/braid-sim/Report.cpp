@@ -1,7 +1,7 @@
 //===- Report.cpp - braid-sim report: the plan, its timelines and its reasons on one page -----------------------===//
 #include "Report.h"
+#include "../command/Command.h"
 #include "Subcommands.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "report/Page.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -42,7 +42,7 @@ int mlir::braid::sim::runReport(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-sim report");
   PlanOptionsOnCommandLine options(category);
   SystemOptionsOnCommandLine systemOptions(category);
-  llvm::cl::opt<std::string> format("format", llvm::cl::init("html"), llvm::cl::desc("html, table, json"),
+  llvm::cl::opt<std::string> format("format", llvm::cl::init("html"), llvm::cl::desc("html (default), table, json"),
                                     llvm::cl::cat(category));
   llvm::cl::opt<std::string> output("o", llvm::cl::init("-"), llvm::cl::desc("file to write; default: standard output"),
                                     llvm::cl::cat(category));
@@ -75,6 +75,6 @@ int mlir::braid::sim::runReport(int argc, char **argv) {
     llvm::outs() << text;
     return 0;
   }
-  std::string error = ::braid::trace::writeAtomically(output, text);
+  std::string error = ::braid::command::writeFile(output, text);
   return error.empty() ? 0 : fail(error);
 }

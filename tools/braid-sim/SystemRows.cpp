@@ -11,7 +11,8 @@ namespace cost = ::braid::cost;
 SystemOptionsOnCommandLine::SystemOptionsOnCommandLine(llvm::cl::OptionCategory &category)
     : deepspeed(
           "deepspeed",
-          llvm::cl::desc("DeepSpeed's JSON: its zero_optimization configures the policy of its stage, zero-1 to 3"),
+          llvm::cl::desc(
+              "DeepSpeed's JSON: its zero_optimization configures the policy of its stage, zero-1 to 3; default: none"),
           llvm::cl::cat(category)),
       fsdpUnit(
           "fsdp-unit",

@@ -11,7 +11,6 @@
 #include "../command/Command.h"
 #include "WriteModule.h"
 #include "braid/cost_models/Schedule.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
@@ -35,7 +34,7 @@ static bool write(const std::string &path, const std::string &text) {
     llvm::outs() << text;
     return true;
   }
-  std::string error = ::braid::trace::writeAtomically(path, text);
+  std::string error = ::braid::command::writeFile(path, text);
   if (!error.empty())
     llvm::errs() << "error: " << error << "\n";
   return error.empty();

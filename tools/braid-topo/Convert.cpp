@@ -11,8 +11,8 @@ namespace braid::topo {
 int runConvert(int argc, char **argv) {
   cl::OptionCategory category("braid-topo convert");
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<file>"), cl::cat(category));
-  cl::opt<std::string> from("from", cl::Required, cl::desc("nccl-xml, hwloc-xml"), cl::cat(category));
-  cl::opt<int> hosts("hosts", cl::init(1), cl::desc("equal hosts in the cluster"), cl::cat(category));
+  cl::opt<std::string> from("from", cl::Required, cl::desc("nccl-xml, hwloc-xml; required"), cl::cat(category));
+  cl::opt<int> hosts("hosts", cl::init(1), cl::desc("equal hosts in the cluster; default: 1"), cl::cat(category));
   cl::opt<std::string> output("o", cl::init("-"), cl::desc("file to write; default: standard output"),
                               cl::cat(category));
   cl::HideUnrelatedOptions(category);

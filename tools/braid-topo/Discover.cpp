@@ -214,10 +214,11 @@ int runDiscover(int argc, char **argv) {
   cl::OptionCategory category("braid-topo discover");
   cl::opt<std::string> output("o", cl::init("-"), cl::desc("file to write; default: standard output"),
                               cl::cat(category));
-  cl::opt<std::string> sysfs("sysfs", cl::init("/sys"), cl::desc("a recorded tree in the place of /sys"),
+  cl::opt<std::string> sysfs("sysfs", cl::init("/sys"), cl::desc("a recorded tree in the place of /sys; default: /sys"),
                              cl::cat(category));
-  cl::opt<int> hosts("hosts", cl::init(1), cl::desc("equal hosts in the cluster"), cl::cat(category));
-  cl::opt<bool> measure("measure", cl::init(true), cl::desc("measure the rate of copies (0.1 s)"), cl::cat(category));
+  cl::opt<int> hosts("hosts", cl::init(1), cl::desc("equal hosts in the cluster; default: 1"), cl::cat(category));
+  cl::opt<bool> measure("measure", cl::init(true), cl::desc("measure the rate of copies (0.1 s); default: on"),
+                        cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "this machine as a cluster file\n");
   if (hosts < 1 || hosts > 1 << 17)

@@ -4,6 +4,8 @@
 #include "Subcommands.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 
@@ -14,22 +16,24 @@ int braid::topo::runDraw(int argc, char **argv) {
   cl::OptionCategory category("braid-topo draw");
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<cluster file>"), cl::cat(category));
   cl::opt<std::string> format("format", cl::desc("svg, png, dot; default: as OUT ends, else svg"), cl::cat(category));
-  cl::opt<int> hosts("hosts", cl::init(8), cl::desc("svg, png: hosts drawn at most"), cl::cat(category));
+  cl::opt<int> hosts("hosts", cl::init(8), cl::desc("svg, png: hosts drawn at most; default: 8"), cl::cat(category));
   cl::opt<std::string> output("o", cl::init("-"), cl::desc("file to write; default: standard output"),
                               cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "a cluster as SVG, as PNG or as Graphviz text\n");
-  if (format.empty()) {
-    llvm::StringRef path = output;
-    format = drawing::isPng(output) ? "png" : path.ends_with(".dot") || path.ends_with(".gv") ? "dot" : "svg";
-  }
+  llvm::StringRef ending = output == "-" ? "" : llvm::sys::path::extension(output);
+  bool isDot = ending == ".dot" || ending == ".gv", isSvg = ending == ".svg", isPng = drawing::isPng(output);
+  if (std::string error = command::checkOutputs({{"-o", output}}, command::clusterInputs("the cluster file", input));
+      !error.empty())
+    return fail(error);
+  if (format.empty() && !ending.empty() && !isDot && !isSvg && !isPng)
+    return fail("-o: expected a file .svg, .png, .dot or .gv, or --format, got \"" + output + "\"");
+  if (format.empty())
+    format = isPng ? "png" : isDot ? "dot" : "svg";
   if (format != "svg" && format != "png" && format != "dot")
     return fail("--format: expected svg, png or dot, got \"" + format + "\"");
   if (hosts < 2)
     return fail("--hosts: expected at least 2, got " + std::to_string(hosts));
-  if (std::string error = command::checkOutputs({{"-o", output}}, command::clusterInputs("the cluster file", input));
-      !error.empty())
-    return fail(error);
   cost::Result<cost::Topology> topology = load(input);
   if (!topology)
     return fail(topology.error().text());
@@ -51,6 +55,35 @@ static cost::BytesPerSecond upwards(const cost::Topology &topology, cost::Topolo
   return {sum};
 }
 
+/// A line for each constant, with its origin.
+static void printConstants(const std::vector<cost::ResolvedConstant> &constants, llvm::raw_ostream &os) {
+  for (const cost::ResolvedConstant &constant : constants)
+    os << llvm::format("           %-22s %-12s %s\n", constant.key.c_str(), constant.value.c_str(),
+                       constant.origin.c_str());
+}
+
+/// The link classes as prices see them, and the calibrations.
+static void printResolved(const cost::Cluster &c, llvm::raw_ostream &os) {
+  for (auto [name, link, what] :
+       {std::make_tuple("intra", &c.intra, "inside a host"), std::make_tuple("inter", &c.inter, "between hosts"),
+        std::make_tuple("host_link", &c.hostLink, "device to NIC")}) {
+    os << llvm::format("%-10s ", name) << what << ": " << link->name;
+    if (llvm::StringRef(name) != "host_link")
+      os << ", fabric " << link->profile.name;
+    os << "\n";
+    printConstants(cost::resolved(c, name), os);
+  }
+  for (auto [model, who] :
+       {std::make_pair("nccl", "prices of engine nccl come from it"),
+        std::make_pair("messages", "braid-bench probe re-bases it; no price of braid-sim comes from it")})
+    if (std::vector<cost::ResolvedConstant> constants = cost::resolvedCalibration(c, model); !constants.empty()) {
+      os << "calibrated " << model << ": " << constants.size() << " constants; " << who << "\n";
+      printConstants(constants, os);
+    }
+  if (c.ncclFit.empty() && c.messageFit.empty())
+    os << "calibrated nothing (braid-bench fit writes a calibration)\n";
+}
+
 int braid::topo::runValidate(int argc, char **argv) {
   cl::OptionCategory category("braid-topo validate");
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<cluster file>"), cl::cat(category));
@@ -62,6 +95,8 @@ int braid::topo::runValidate(int argc, char **argv) {
   const cost::Cluster &c = topology->cluster();
   if (c.nics() > 0 && !topology->connected())
     return fail(input + ": expected every device to reach every other, got a fabric in parts");
+  if (!c.unreachableNccl.empty())
+    return fail(c.unreachableNccl);
   if (!c.staleNccl.empty())
     llvm::errs() << "warning: " << c.staleNccl << "\n";
   llvm::raw_ostream &os = llvm::outs();
@@ -91,6 +126,7 @@ int braid::topo::runValidate(int argc, char **argv) {
       os << ", spines to cores " << cost::toString(upwards(*topology, cost::Topology::Level::Core));
     os << "\n";
   }
+  printResolved(c, os);
   os << "assumed    " << c.assumptions.size() << " constants\n";
   for (const std::string &assumption : c.assumptions)
     os << "           " << assumption << "\n";

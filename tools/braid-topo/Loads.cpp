@@ -27,7 +27,8 @@ int braid::topo::runPaths(int argc, char **argv) {
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<cluster file>"), cl::cat(category));
   cl::opt<int> from(cl::Positional, cl::Required, cl::desc("<device>"), cl::cat(category));
   cl::opt<int> to(cl::Positional, cl::Required, cl::desc("<device>"), cl::cat(category));
-  cl::opt<int> flows("flows", cl::init(1), cl::desc("flows (source ports) whose paths are marked"), cl::cat(category));
+  cl::opt<int> flows("flows", cl::init(1), cl::desc("flows (source ports) whose paths are marked; default: 1"),
+                     cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "the paths that flows between two devices may take\n");
   if (flows < 1 || flows > 1 << 20)
@@ -88,12 +89,15 @@ static std::string readFlows(llvm::StringRef text, const cost::Placement &placem
 int braid::topo::runLoads(int argc, char **argv) {
   cl::OptionCategory category("braid-topo loads");
   cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<cluster file>"), cl::cat(category));
-  cl::opt<std::string> kind("flows", cl::init("ring"), cl::cat(category),
-                            cl::desc("shift:K (rank i to i + K), ring (in the order of locality), all_to_all"));
-  cl::opt<std::string> size("bytes", cl::init("1MiB"), cl::desc("that each rank sends"), cl::cat(category));
-  cl::opt<std::string> place("placement", cl::init("packed"), cl::desc("packed, or host:gpu,host:gpu,..."),
+  cl::opt<std::string> kind(
+      "flows", cl::init("ring"), cl::cat(category),
+      cl::desc("shift:K (rank i to i + K), ring (default, in the order of locality), all_to_all"));
+  cl::opt<std::string> size("bytes", cl::init("1MiB"),
+                            cl::desc("that each rank sends, all_to_all to all others together; default: 1MiB"),
+                            cl::cat(category));
+  cl::opt<std::string> place("placement", cl::init("packed"), cl::desc("packed (default), or host:gpu,host:gpu,..."),
                              cl::cat(category));
-  cl::opt<int> top("top", cl::init(10), cl::desc("links printed"), cl::cat(category));
+  cl::opt<int> top("top", cl::init(10), cl::desc("links printed; default: 10"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "what the flows of one step put on each link\n");
   if (top < 0)
@@ -110,7 +114,7 @@ int braid::topo::runLoads(int argc, char **argv) {
     return fail(placement.error().text());
   cost::Result<cost::Bytes> bytes = cost::parseBytes(size);
   if (!bytes)
-    return fail("--bytes: " + bytes.error().message);
+    return fail("--bytes: " + bytes.error().message + " (one size; braid-sim price takes ranges)");
   if (bytes->value == 0)
     return fail("--bytes: expected more than 0 B, got '" + size + "'");
   std::vector<cost::Flow> flows;

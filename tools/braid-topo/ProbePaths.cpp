@@ -113,15 +113,19 @@ std::string hashPolicy() {
 
 int runProbePaths(int argc, char **argv) {
   cl::OptionCategory category("braid-topo probe-paths");
-  cl::opt<std::string> source("source", cl::Required, cl::desc("IPv4 address of this host"), cl::cat(category));
-  cl::opt<std::string> destination("destination", cl::Required, cl::desc("IPv4 address of the other"),
+  cl::opt<std::string> source("source", cl::Required, cl::desc("IPv4 address of this host; required"),
+                              cl::cat(category));
+  cl::opt<std::string> destination("destination", cl::Required, cl::desc("IPv4 address of the other; required"),
                                    cl::cat(category));
-  cl::opt<std::string> protocol("protocol", cl::init("tcp"), cl::desc("tcp, udp"), cl::cat(category));
-  cl::opt<std::string> ports("ports", cl::init("20000..20255"), cl::desc("source ports"), cl::cat(category));
-  cl::opt<int> destinationPort("destination-port", cl::init(47000), cl::desc("of all flows"), cl::cat(category));
-  cl::opt<std::string> from("from", cl::init("host0.nic0"), cl::desc("this host's NIC, as the table names it"),
-                            cl::cat(category));
-  cl::opt<std::string> to("to", cl::init("host1.nic0"), cl::desc("the other's"), cl::cat(category));
+  cl::opt<std::string> protocol("protocol", cl::init("tcp"), cl::desc("tcp (default), udp"), cl::cat(category));
+  cl::opt<std::string> ports("ports", cl::init("20000..20255"), cl::desc("source ports; default: 20000..20255"),
+                             cl::cat(category));
+  cl::opt<int> destinationPort("destination-port", cl::init(47000), cl::desc("of all flows; default: 47000"),
+                               cl::cat(category));
+  cl::opt<std::string> from("from", cl::init("host0.nic0"),
+                            cl::desc("this host's NIC, as the table names it; default: host0.nic0"), cl::cat(category));
+  cl::opt<std::string> to("to", cl::init("host1.nic0"), cl::desc("the other's; default: host1.nic0"),
+                          cl::cat(category));
   cl::opt<std::string> output("o", cl::init("-"), cl::desc("file to write; default: standard output"),
                               cl::cat(category));
   cl::HideUnrelatedOptions(category);

@@ -4,7 +4,6 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "../command/Command.h"
 #include "Subcommands.h"
-#include "braid/runtime/trace/AtomicFile.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -21,7 +20,7 @@ int braid::topo::write(const std::string &path, const std::string &text) {
     llvm::outs() << text;
     return 0;
   }
-  std::string error = trace::writeAtomically(path, text);
+  std::string error = command::writeFile(path, text);
   return error.empty() ? 0 : fail(error);
 }
 

@@ -26,13 +26,19 @@ def _write(path, text):
     try:
         with open(part, "w") as file:
             file.write(text)
-        if special:
-            return
-        os.replace(part, os.path.realpath(path))
+        if not special:
+            os.replace(part, os.path.realpath(path))
     except OSError as error:
         if not special and os.path.exists(part):
             os.remove(part)
         raise BraidJaxError(f"{path}: can't write it: {error.strerror}") from None
+    if not special:
+        _say_written(path)
+
+
+def _say_written(path):
+    with open(path) as file:
+        print(f"wrote {path} ({sum(1 for _ in file)} lines)", file=sys.stderr)
 
 
 def _check_output(path):
@@ -116,7 +122,16 @@ def _generic(o):
 def _plan(o):
     from .planning import plan
     options = dict(item.partition("=")[::2] for item in o.option)
+    exported = options.get("target", "stablehlo") == "stablehlo"
+    if o.sidecar and ("sidecar" in options or not exported):
+        raise BraidJaxError("--sidecar: expected a StableHLO result and no --option sidecar=..., got --option sidecar or target")
+    if "sidecar" not in options and exported and (o.sidecar or os.path.isfile(o.output) or not os.path.exists(o.output) and o.output != "-"):
+        options["sidecar"] = o.sidecar or o.output.removesuffix(".mlir") + ".xla-options.json"
+    if "sidecar" in options:
+        _check_output(options["sidecar"])
     _write(o.output, plan(program.read(o.program), cluster=o.cluster, engine=o.engine, braid_opt=o.braid_opt, what=o.program, **options))
+    if "sidecar" in options:
+        _say_written(options["sidecar"])
     return 0
 
 
@@ -211,37 +226,39 @@ def main(argv=None):
 
     c = command("export", _export, "write a jitted function as generic-form StableHLO with visible collectives")
     c.add_argument("function", metavar="MODULE:FUNCTION", help="returns (jitted function, arguments); MODULE may be a file.py")
-    c.add_argument("-o", "--output", default="-")
+    c.add_argument("-o", "--output", default="-", help="file to write (default: standard output)")
     c.add_argument("--devices", type=int, default=8, help="host devices to lower for (default 8)")
     c.add_argument("--partitioner", choices=("auto", "never", "always"), default="auto",
                    help="run XLA's partitioner: if collectives are not explicit yet (auto, the default), never, or always")
-    c.add_argument("--locations", action="store_true", help="keep source locations")
+    c.add_argument("--locations", action="store_true", help="keep source locations (default: they are left out)")
 
     c = command("generic", _generic, "print StableHLO in any spelling (pretty, bytecode, portable artifact) in generic form")
     c.add_argument("program")
-    c.add_argument("-o", "--output", default="-")
-    c.add_argument("--locations", action="store_true", help="keep source locations")
+    c.add_argument("-o", "--output", default="-", help="file to write (default: standard output)")
+    c.add_argument("--locations", action="store_true", help="keep source locations (default: they are left out)")
 
     c = command("plan", _plan, "plan a program with braid-opt")
     c.add_argument("program")
-    c.add_argument("--cluster", required=True)
-    c.add_argument("--engine")
+    c.add_argument("--cluster", required=True, help="cluster file (YAML; required)")
+    c.add_argument("--engine", help="who runs the collectives: nccl, braid (default: the pipeline's, nccl)")
     c.add_argument("--braid-opt", help="the program to use (default: $BRAID_BIN, build/bin, PATH)")
-    c.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="another option of braid-default-pipeline")
-    c.add_argument("-o", "--output", default="-")
+    c.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="another option of braid-default-pipeline (default: none)")
+    c.add_argument("--sidecar", metavar="FILE", help="where the XLA options go without which XLA merges and orders collectives again "
+                   "(default: OUTPUT without .mlir and with .xla-options.json; none where the program goes to standard output or stays braid)")
+    c.add_argument("-o", "--output", default="-", help="file to write (default: standard output)")
 
     c = command("run", _run, "run a program on host devices with random inputs")
     c.add_argument("program")
-    c.add_argument("--seed", type=int, default=0)
+    c.add_argument("--seed", type=int, default=0, help="of the random inputs (default 0)")
     c.add_argument("--devices", type=int, help="default: as many as the program names")
 
     c = command("compare", _compare, "run two programs with the same inputs; compare results and compiled collectives")
     c.add_argument("original")
     c.add_argument("changed")
-    c.add_argument("--seed", type=int, default=0)
-    c.add_argument("--rtol", type=float, help="allowed difference relative to the largest value of an output")
-    c.add_argument("--expect-bitwise", action="store_true")
-    c.add_argument("--plan", help="JSON of `braid-sim compare`: its plan must be what the changed program has")
+    c.add_argument("--seed", type=int, default=0, help="of the random inputs (default 0)")
+    c.add_argument("--rtol", type=float, help="allowed difference relative to the largest value of an output (default: by the type of its elements)")
+    c.add_argument("--expect-bitwise", action="store_true", help="results must be the same bits (default: within --rtol)")
+    c.add_argument("--plan", help="JSON of `braid-sim compare`: its plan must be what the changed program has (default: not compared)")
     c.add_argument("--devices", type=int, help="default: as many as the programs name")
 
     o = parser.parse_args(argv)

@@ -1,6 +1,7 @@
 //===- Command.cpp - how every tool begins and ends -----------------------------------------------------------------===//
 #include "Command.h"
 #include "braid/runtime/trace/AtomicFile.h"
+#include <algorithm>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
@@ -83,6 +84,29 @@ std::string checkOutputs(const Files &outputs, const Files &inputs) {
       return option + ": " + why;
   }
   return {};
+}
+
+static std::string counted(const std::string &path, const std::string &content) {
+  auto several = [](size_t count, const char *what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  if (content.find('\0') != std::string::npos)
+    return several(content.size(), "byte");
+  size_t lines = size_t(std::count(content.begin(), content.end(), '\n')) +
+                 (!content.empty() && content.back() != '\n'); // an end without a line feed
+  bool isCsv = path.size() > 4 && path.compare(path.size() - 4, 4, ".csv") == 0;
+  return isCsv && lines > 0 ? several(lines - 1, "row") : several(lines, "line");
+}
+
+void sayWritten(const std::string &path, const std::string &what) {
+  std::fprintf(stderr, "wrote %s (%s)\n", path.c_str(), what.c_str());
+}
+
+std::string writeFile(const std::string &path, const std::string &content) {
+  std::string error = trace::writeAtomically(path, content);
+  if (error.empty())
+    sayWritten(path, counted(path, content));
+  return error;
 }
 
 } // namespace braid::command

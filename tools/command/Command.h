@@ -46,6 +46,12 @@ using Files = std::vector<std::pair<std::string, std::string>>;
 /// An error that names the first output that can't be written, or that is one of the inputs or another output, or "".
 std::string checkOutputs(const Files &outputs, const Files &inputs = {});
 
+/// Writes a whole file or nothing, and says so on standard error, where no output of the tool is: "wrote FILE (12 rows)", rows of a
+/// CSV without its head, else lines, or bytes of what is no text. What went wrong, or "".
+std::string writeFile(const std::string &path, const std::string &content);
+/// Says so of a file that was written by other means; `what`: "2 timelines".
+void sayWritten(const std::string &path, const std::string &what);
+
 // The streams that a tool prints with, PlainStreams.cpp or LlvmStreams.cpp:
 
 /// Called once, first of all.

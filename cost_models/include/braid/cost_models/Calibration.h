@@ -23,12 +23,13 @@ const char *name(CalibratedModel model);
 
 /// One constant of a model.
 struct ConstantInfo {
-  const char *key;    ///< in cluster files
-  double start;       ///< where fits begin, in the unit of `what`
-  double width;       ///< standard deviation of ln(value / start) over machines
-  bool ofScale;       ///< says how costs change with the number of hosts: no table of one scale shows it
-  const char *what;   ///< meaning and unit
-  const char *source; ///< of the start
+  const char *key;      ///< in cluster files
+  double start;         ///< where fits begin, in the unit of `what`
+  double width;         ///< standard deviation of ln(value / start) over machines
+  bool ofScale;         ///< says how costs change with the number of hosts: no table of one scale shows it
+  const char *what;     ///< meaning and unit
+  const char *source;   ///< of the start
+  bool divides = false; ///< a rate, which can't be 0; any other constant that is 0 counts for nothing
 };
 const std::vector<ConstantInfo> &constantsOf(CalibratedModel model);
 

@@ -81,6 +81,13 @@ struct InNetwork {
 ///   SharedHash  the same, all stages with one seed: what one stage has put together the next cannot deal out
 enum class Routing { Static, Hash, SharedHash };
 
+/// A constant as it stands in a file.
+struct WrittenConstant {
+  std::string key;    ///< "inter.latency"
+  std::string place;  ///< "file:line"
+  std::string source; ///< its own, or that of the section around it; "": an assumption, or none is given
+};
+
 struct Cluster {
   std::string name;
   std::string path; ///< of the file it came from
@@ -121,6 +128,9 @@ struct Cluster {
   FittedConstants messageFit; ///< of calibration.messages
   double defaultQuantile = 0.5;
   std::vector<std::string> assumptions; ///< "key: why" of each constant that is an assumption
+  std::vector<WrittenConstant> written; ///< every constant that a file gives
+  std::string
+      unreachableNccl;   ///< a bus bandwidth between hosts that their NICs can't carry, with its place; empty: they can
   std::string staleNccl; ///< why prices of engine nccl are not to be trusted: both places; empty: they are
 
   int ranks() const; ///< devices of all hosts
@@ -134,6 +144,17 @@ struct Cluster {
   int nicsIn(int host) const;
   const Device &kindOf(int device) const;
 };
+
+/// One constant of a link class as prices see it.
+struct ResolvedConstant {
+  std::string key;    ///< "spike_probability"
+  std::string value;  ///< "0.0003", "30.0 us"
+  std::string origin; ///< "file.yaml:7", "fit, file.yaml:7", "default of infiniband", ...
+};
+/// Of "intra", "inter" or "host_link": bandwidth, latency and all of its fabric profile.
+std::vector<ResolvedConstant> resolved(const Cluster &cluster, const std::string &link);
+/// Of "nccl" or "messages": the constants of its calibration; none where there is none.
+std::vector<ResolvedConstant> resolvedCalibration(const Cluster &cluster, const std::string &model);
 
 /// A key of a cluster file with another value: {"inter.latency", "2 us"}.
 using ClusterOverride = std::pair<std::string, std::string>;

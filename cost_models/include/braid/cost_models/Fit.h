@@ -88,6 +88,10 @@ std::optional<Residual> predictRow(const MeasuredRow &row, const Cluster &cluste
 /// Regrets of choosing by prediction, for every size and job of which several algorithms were measured.
 std::vector<Pick> picksOf(const std::vector<Residual> &residuals);
 
+/// Which collectives and algorithms the constants were fitted to, which others they price, and which prices stay as they are: a
+/// sentence each. None of what has no constants.
+std::vector<std::string> coverageOf(const FitResult &fit);
+
 /// A cluster file that takes over `basePath` and adds what was fitted, each constant with its source and its interval.
 std::string toYaml(const FitResult &fit, const MeasuredTable &table, const std::string &basePath,
                    const std::string &name);

@@ -82,6 +82,11 @@ Result<Bytes> parseBytes(const std::string &text, bool unitOptional = false); //
 Result<BytesPerSecond> parseBytesPerSecond(const std::string &text); ///< b/s .. Tb/s, B/s .. TB/s, KiB/s .. TiB/s
 Result<FlopsPerSecond> parseFlopsPerSecond(const std::string &text); ///< FLOP/s, kFLOP/s .. PFLOP/s
 
+/// "010": eight to some readers, ten to others.
+bool beginsWithZero(const std::string &numeral);
+/// Whether the numeral's value is so near to zero that a double holds it as none, or with digits missing: "1e-400".
+bool vanishes(const std::string &numeral, double value);
+
 } // namespace braid::cost
 
 #endif

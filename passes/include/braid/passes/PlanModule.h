@@ -44,8 +44,9 @@ struct PlannedCollective {
   int groupSize = 0;
   std::string fabric; ///< "intra" or "inter"
   std::string algorithm, protocol;
-  ::braid::cost::Seconds price{}; ///< expected (mean over draws)
-  std::string runnerUp;           ///< "tree/LL128 1.3 ms", empty when there is none
+  ::braid::cost::Seconds price{};       ///< expected (mean over draws)
+  ::braid::cost::Seconds runnerUpPrice; ///< by the same measure as `price`
+  std::string runnerUp;                 ///< "tree/LL128 1.3 ms", empty when there is none
   ::braid::cost::PriceTerm why;
   std::string location;
 };
