@@ -366,7 +366,7 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
   }
   readTopology(file.section("topology"), c);
   if (std::string note = settleCollisions(c); !note.empty())
-    c.assumptions.push_back(std::move(note));
+    provenance.assumptions.push_back(std::move(note));
   if (file.has("in_network"))
     c.inNetwork = readInNetwork(file.section("in_network"));
   c.nccl = readNccl(file.section("nccl"));
