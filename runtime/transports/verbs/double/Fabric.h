@@ -50,6 +50,8 @@ struct FabricSettings {
 /// What has happened, for tests.
 struct FabricFigures {
   uint64_t sends = 0, writes = 0, immediates = 0, reads = 0, atomics = 0, inlined = 0, bytes = 0;
+  uint64_t large = 0; ///< of all these, of 64 KiB and more
+  uint64_t railBytes[8] = {};
   uint64_t notReady = 0;   ///< RNR NAKs
   uint64_t unanswered = 0; ///< tries that nobody acknowledged
   uint64_t passed = 0;     ///< requests that were executed before an older one of another queue pair

@@ -248,6 +248,8 @@ Network::Step Network::execute(Pair &pair, Time now) {
   }
 
   counted.bytes += request.bytes;
+  counted.large += request.bytes >= 64 << 10;
+  counted.railBytes[pair.node->rail % 8] += request.bytes;
   counted.sends += request.operation == WorkRequest::Send;
   counted.writes += request.operation == WorkRequest::Write || request.operation == WorkRequest::WriteWithImmediate;
   counted.immediates += request.operation == WorkRequest::WriteWithImmediate;
