@@ -16,6 +16,13 @@ struct Use {
   ~Use() { useFabric(nullptr); }
 };
 
+/// A variable of the environment, for so long.
+struct Forced {
+  Forced(const char *name, const char *value) : name(name) { setenv(name, value, 1); }
+  ~Forced() { unsetenv(name); }
+  const char *name;
+};
+
 runtime::CommunicatorOptions overVerbs() {
   runtime::CommunicatorOptions options = impatient(20);
   options.transport = "verbs-double";
@@ -25,6 +32,9 @@ runtime::CommunicatorOptions overVerbs() {
 } // namespace
 
 TEST_CASE("verbs: a registered buffer of 64 KiB and more is copied 0 times", "[verbs]") {
+  const char *mode = GENERATE("auto", "write", "read", "send");
+  Forced forced("BRAID_IB_MODE", mode);
+  INFO(mode);
   for (braid_collective collective : {BRAID_BROADCAST, BRAID_ALL_GATHER, BRAID_ALL_REDUCE, BRAID_ALL_TO_ALL}) {
     auto fabric = Fabric::create();
     Use use(fabric);
@@ -137,6 +147,47 @@ TEST_CASE("verbs: one of two rails dies under a collective, and the sums are rig
         return problem;
       }) == "");
     }
+}
+
+TEST_CASE("verbs: when a rail has died, messages are dealt anew over the queue pairs of those that are left",
+          "[verbs]") {
+  const char *mode = GENERATE("write", "read", "send");
+  Forced forced("BRAID_IB_MODE", mode), pairs("BRAID_IB_QPS_PER_CONNECTION", "2");
+  INFO(mode);
+  auto fabric = Fabric::create();
+  Use use(fabric);
+  Ranks ranks(2, overVerbs());
+  REQUIRE(ranks.failed() == "");
+  std::vector<uint64_t> parts(2); // of the one large message of a step
+  std::vector<uint64_t> carried(2);
+  for (int step = 0; step < 4; ++step) {
+    FabricFigures before = fabric->figures();
+    CHECK(ranks.run([&](int rank, braid_comm *comm) -> std::string {
+      std::vector<int32_t> data(1 << 18, rank == 0 ? step + 1 : 0); // 1 MiB
+      braid_buffer buffer = {data.data(), data.data(), rank == 0 ? data.size() : 0, data.size()};
+      braid_op *op = nullptr;
+      std::string problem = plan(comm, optionsOf(BRAID_BROADCAST, &buffer, 1, "large"), op);
+      if (problem.empty())
+        problem = startAndWait(op);
+      if (problem.empty() && (data.front() != step + 1 || data.back() != step + 1))
+        problem = "expected the bytes of step " + std::to_string(step);
+      if (op && braid_op_destroy(op))
+        problem += braid_last_error();
+      return problem;
+    }) == "");
+    FabricFigures after = fabric->figures();
+    for (int rail : {0, 1})
+      carried[size_t(rail)] = after.railBytes[rail] - before.railBytes[rail];
+    parts[0] = parts[1];
+    parts[1] = after.large - before.large;
+    if (step == 0) {
+      CHECK(parts[1] == 4); // two rails of two queue pairs
+      CHECK((carried[0] >= 1 << 19 && carried[1] >= 1 << 19));
+      fabric->cutLink(1, 0);
+    }
+  }
+  CHECK(parts[1] == 2); // one rail of two
+  CHECK((carried[0] == 0 && carried[1] >= 1 << 20));
 }
 
 TEST_CASE("verbs: without libibverbs the error says so on all ranks, with the way out", "[verbs]") {

@@ -142,6 +142,12 @@ Body exchangeAll(int ranks, Memory memory, const std::function<void(int rank, in
   };
 }
 
+/// BRAID_IB_MODE, for so long.
+struct Forced {
+  explicit Forced(const char *mode) { setenv("BRAID_IB_MODE", mode, 1); }
+  ~Forced() { unsetenv("BRAID_IB_MODE"); }
+};
+
 } // namespace
 
 TEST_CASE("verbs: every rank to every rank, several lanes, all sizes, in order, three kinds of memory", "[verbs]") {
@@ -158,6 +164,20 @@ TEST_CASE("verbs: every rank to every rank, several lanes, all sizes, in order, 
       if (ranks > 1)
         CHECK(figures.passed > 0); // the double did reorder
       CHECK(figures.regions == 0); // nothing stays registered
+    }
+}
+
+TEST_CASE("verbs: each way that large messages can come is taken where it is asked for, and no other", "[verbs]") {
+  for (const char *mode : {"write", "read", "send"})
+    for (Memory memory : {Foreign, Registered, Landing}) {
+      INFO(mode << " " << memory);
+      Forced forced(mode);
+      auto fabric = Fabric::create();
+      CHECK(onRanks(3, fabric, exchangeAll(3, memory)) == none(3));
+      FabricFigures figures = fabric->figures();
+      CHECK((figures.immediates > 0) == (mode == std::string("write")));
+      CHECK((figures.reads > 0) == (mode == std::string("read")));
+      CHECK(figures.regions == 0);
     }
 }
 
@@ -200,6 +220,9 @@ TEST_CASE("verbs: paths open queue pairs, and a lane goes over the one that it i
 
 TEST_CASE("verbs: a rail that fails is left, and what was under way arrives once", "[verbs]") {
   enum Event { QueuePairFails, DeviceRemoved, LinkCut };
+  const char *mode = GENERATE("auto", "write", "read", "send");
+  Forced forced(mode);
+  INFO(mode);
   for (Event what : {QueuePairFails, DeviceRemoved, LinkCut})
     for (int rail : {0, 1})
       for (Memory memory : {Registered, Landing}) {
@@ -337,11 +360,16 @@ TEST_CASE("verbs: knobs by NCCL's names, Braid's before them, nonsense refused",
   CHECK((knobs.chooses("mlx5_0", 1) && !knobs.chooses("mlx5_0", 2) && knobs.chooses("mlx5_3", 2)));
   CHECK(!knobs.chooses("mlx5_30", 1));
   knobs = {};
+  set = {{"BRAID_IB_MODE", "send"}};
+  REQUIRE(readKnobs(variable, knobs));
+  CHECK(knobs.mode == Mode::Send);
+  knobs = {};
   set = {{"NCCL_IB_HCA", "^mlx5_1"}};
   REQUIRE(readKnobs(variable, knobs));
   CHECK((knobs.chooses("mlx5_0", 1) && !knobs.chooses("mlx5_1", 1) && !knobs.chooses("mlx5_10", 1)));
   for (auto [name, value] : {std::pair<const char *, const char *>{"NCCL_IB_TIMEOUT", "32"},
                              {"BRAID_IB_QPS_PER_CONNECTION", "many"},
+                             {"BRAID_IB_MODE", "eager"},
                              {"NCCL_IB_HCA", "mlx5_0:x"}}) {
     set = {{name, value}};
     Outcome wrong = readKnobs(variable, knobs);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 namespace braid::doctor {
 
@@ -65,33 +66,65 @@ static double numberIn(Tree &tree, const std::string &path) {
   return std::strtod(tree.read(path).value_or("0").c_str(), nullptr);
 }
 
+/// Frames by which the link's other end has stopped this one: rx_prio3_pause of mlx5, rx_pause of others, as `ethtool -S` has them.
+static double pauses(Tree &tree, const Port &port) {
+  std::string interface = tree.read(port.folder() + "/gid_attrs/ndevs/0").value_or("");
+  if (interface.empty())
+    return 0;
+  std::istringstream lines(tree.command("ethtool-" + interface, {"ethtool", "-S", interface}).value_or(""));
+  double all = 0;
+  for (std::string line; std::getline(lines, line);) {
+    size_t from = line.find_first_not_of(" \t"), colon = line.find(':');
+    std::string name = from < colon && colon != std::string::npos ? line.substr(from, colon - from) : "";
+    if (name.compare(0, 3, "rx_") == 0 && name.size() > 6 && name.compare(name.size() - 6, 6, "_pause") == 0)
+      all += std::strtod(line.c_str() + colon + 1, nullptr);
+  }
+  return all;
+}
+
 void checkCounters(const Patient &patient) {
-  constexpr double oftenLost = 1e-6, oftenSlowed = 1e-3; // of the packets so far
+  constexpr double oftenLost = 1e-6, oftenSlowed = 1e-3; // of the packets
   for (const Port &port : patient.ports) {
     if (!port.active())
       continue;
-    double packets = numberIn(patient.tree, port.folder() + "/counters/port_xmit_packets") +
-                     numberIn(patient.tree, port.folder() + "/counters/port_rcv_packets");
+    auto grown = [&](const std::string &path) {
+      std::string file = port.folder() + "/" + path;
+      double now = numberIn(patient.tree, file);
+      return patient.before ? now - numberIn(*patient.before, file) : now;
+    };
+    double packets = grown("counters/port_xmit_packets") + grown("counters/port_rcv_packets");
     if (packets <= 0) {
-      patient.add(Level::NotChecked, "counters", port.name(), "no packets yet", "some traffic");
+      patient.add(Level::NotChecked, "counters", port.name(),
+                  packets < 0 ? "the record is of another start of the host, or newer" : "no packets yet",
+                  "some traffic");
       continue;
     }
     bool good = true;
-    auto look = [&](const Counter &counter, double often) {
-      double count = numberIn(patient.tree, port.folder() + "/" + counter.path);
+    std::string told;
+    auto look = [&](const Counter &counter, double count, double often) {
+      char text[96];
+      std::string name = counter.path;
+      std::snprintf(text, sizeof text, ", %s %.0f", name.substr(name.find('/') + 1).c_str(), count);
+      told += text;
       if (count <= packets * often)
         return;
-      char share[64];
-      std::snprintf(share, sizeof share, " = %.0f, %.2g of the packets: ", count, count / packets);
-      patient.add(Level::Warning, "counters", port.name(), counter.path + std::string(share) + counter.meaning,
+      std::snprintf(text, sizeof text, " = %.0f, %.2g of the packets%s: ", count, count / packets,
+                    patient.before ? " in this run" : "");
+      patient.add(Level::Warning, "counters", port.name(), name + text + counter.meaning,
                   often == oftenLost ? "next to none" : "few", counter.fix);
       good = false;
     };
     for (const Counter &counter : lost)
-      look(counter, oftenLost);
+      look(counter, grown(counter.path), oftenLost);
     for (const Counter &counter : slowed)
-      look(counter, oftenSlowed);
-    if (good)
+      look(counter, grown(counter.path), oftenSlowed);
+    const Counter paused = {"pauses", "the switch stopped this port", "its flows meet others: see the plan's paths"};
+    look(paused, pauses(patient.tree, port) - (patient.before ? pauses(*patient.before, port) : 0), oftenSlowed);
+    char count[64];
+    std::snprintf(count, sizeof count, "in this run: %.0f packets", packets);
+    if (patient.before)
+      patient.add(Level::Ok, "counters", port.name(), count + told);
+    else if (good)
       patient.add(Level::Ok, "counters", port.name(), "next to no losses or retries since the host was started");
   }
 }

@@ -14,6 +14,7 @@ struct Patient {
   cost::Cluster cluster;   ///< that the host is to be a part of
   bool clusterGiven;       ///< by the user; else a default, whose rates are no expectation
   std::vector<Finding> &findings;
+  Tree *before = nullptr; ///< a record of the host before a run: counters are those of the run
 
   void add(Level level, const char *check, std::string subject, std::string found, std::string expected = "",
            std::string fix = "", Changes changes = {}) const {
@@ -34,7 +35,7 @@ void checkTranslation(const Patient &patient);  ///< IOMMU
 void checkGpuDirect(const Patient &patient);    ///< NICs that read the memory of GPUs
 void checkLockedMemory(const Patient &patient); ///< RLIMIT_MEMLOCK
 void checkQueuePairs(const Patient &patient);   ///< limits of the device
-void checkCounters(const Patient &patient);     ///< lost packets, retries, pauses so far
+void checkCounters(const Patient &patient);     ///< lost packets, retries, pauses: so far, or in a run
 
 } // namespace braid::doctor
 

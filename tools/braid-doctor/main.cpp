@@ -25,6 +25,8 @@ class with PFC and ECN, PCIe slots, ACS, IOMMU, GPUDirect, locked memory, queue 
   -o FILE           write the report to a file; default: standard output
   --record DIR      keep all that was read, to be looked at elsewhere: it has addresses and names of this host;
                     default: nothing is kept
+  --since DIR      counters of losses, retries, congestion and pauses since such a record was made, of a run between: with
+                   --all also those that did not grow; default: since the start of the host
   --root DIR        look at such a record, or at a copy of a host's /sys and /proc; default: this host
 
 Exit status: 0 no problem was found, 1 some were, 2 for a wrong command line or files that can't be read or written.
@@ -51,13 +53,13 @@ static std::string hostName(doctor::Tree &tree) {
 }
 
 static int run(int argc, char **argv) {
-  std::string cluster, devices, root, record, output = "-";
+  std::string cluster, devices, root, record, since, output = "-";
   bool all = false, json = false;
   bench::Arguments arguments = bench::readArguments(
       argc, argv,
       {bench::textOption("cluster", cluster), bench::textOption("devices", devices), bench::textOption("root", root),
-       bench::textOption("record", record), bench::textOption("o", output), bench::flagOption("all", all),
-       bench::flagOption("json", json)});
+       bench::textOption("record", record), bench::textOption("since", since), bench::textOption("o", output),
+       bench::flagOption("all", all), bench::flagOption("json", json)});
   if (arguments.help) {
     std::fputs(usage, stdout);
     return 0;
@@ -67,6 +69,8 @@ static int run(int argc, char **argv) {
   std::error_code failed;
   if (!root.empty() && !std::filesystem::is_directory(root, failed))
     return fail("--root: expected a folder, got '" + root + "'");
+  if (!since.empty() && !std::filesystem::is_directory(since, failed))
+    return fail("--since: expected a folder that --record has made, got '" + since + "'");
   if (!record.empty() && std::filesystem::exists(record, failed))
     return fail("--record: expected a folder that is yet to be made, got '" + record + "'");
   if (std::string wrong = command::checkOutputs({{"-o", output}}, {{"--cluster", cluster}}); !wrong.empty())
@@ -87,7 +91,8 @@ static int run(int argc, char **argv) {
   auto isOther = [](const doctor::Port &port) { return !port.ethernet && port.linkLayer != "InfiniBand"; };
   std::copy_if(ports.begin(), ports.end(), std::back_inserter(others), isOther);
   ports.erase(std::remove_if(ports.begin(), ports.end(), isOther), ports.end());
-  doctor::Patient patient{tree, ports, *read, !cluster.empty(), findings};
+  doctor::Tree before(since, "");
+  doctor::Patient patient{tree, ports, *read, !cluster.empty(), findings, since.empty() ? nullptr : &before};
   for (const doctor::Port &port : others)
     patient.add(doctor::Level::NotChecked, "link layer", port.name(), port.linkLayer, "InfiniBand or Ethernet",
                 "see the library that reaches it (for EFA: aws-ofi-nccl, libfabric)");

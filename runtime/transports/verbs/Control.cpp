@@ -85,7 +85,7 @@ bool Peer::postControlReceive(int rail, unsigned slot) {
 void Peer::heard(const char *slot, uint32_t bytes) {
   Control control;
   std::memcpy(&control, slot, std::min<size_t>(bytes, Control::shortBytes));
-  bool whole = bytes >= Control::shortBytes && control.kind <= Control::Placed && control.lane < lanes;
+  bool whole = bytes >= Control::shortBytes && control.kind <= Control::Ready && control.lane < lanes;
   if (whole && control.isLong() && (whole = bytes == sizeof control))
     std::memcpy(&control, slot, sizeof control);
   if (whole && control.kind == Control::Eager)
@@ -116,10 +116,14 @@ void Peer::handle(const Control &control, const char *payload) {
     std::copy(std::begin(control.keys), std::end(control.keys), lane.grant.keys);
     return;
   case Control::Fetched:
-  case Control::Placed: {
+  case Control::Placed:
+  case Control::Take:
+  case Control::Ready: {
     if (control.message < lane.first || control.message - lane.first >= lane.sent.size())
       return broken("a message that was sent, got number " + std::to_string(control.message));
     Sent &sent = lane.sent[control.message - lane.first];
+    if (control.kind == Control::Take || control.kind == Control::Ready)
+      return answer(lane, sent, control);
     if (control.kind == Control::Placed && --sent.parts)
       return;
     sent.free = sent.finished = true;
@@ -143,7 +147,10 @@ void Peer::handle(const Control &control, const char *payload) {
       placed.kind = Control::Placed;
       return say(placed);
     }
-    if (control.message != lane.taken || !landing.granted || control.offset + control.bytes > landing.bytes)
+    const bool answered = one->state == Incoming::Moving; // Take or Ready
+    char *to = answered ? one->data : landing.to;
+    if (control.message != lane.taken || !(answered || landing.granted) ||
+        control.offset + control.bytes > (answered ? one->bytes : landing.bytes))
       return broken("a message that was granted, got number " + std::to_string(control.message));
     Move move;
     move.kind = Move::ReadPart;
@@ -151,7 +158,7 @@ void Peer::handle(const Control &control, const char *payload) {
     move.parts = control.parts;
     move.lane = control.lane;
     move.message = control.message;
-    move.local = landing.to + control.offset;
+    move.local = to + control.offset;
     move.bytes = control.bytes;
     move.remote = control.address;
     std::copy(std::begin(control.keys), std::end(control.keys), move.keys);
@@ -183,6 +190,7 @@ void Peer::handle(const Control &control, const char *payload) {
   // A grant that crossed this message is void.
   if (control.message == lane.taken && lane.landing.granted) {
     lane.landing.granted = false;
+    lane.ungranted = grantAgain;
     --grants;
   }
 }

@@ -13,6 +13,7 @@ constexpr std::chrono::seconds longestDrain{2};
 Peer::Peer(Common &common, int index, std::vector<Link> given) : common(common), index(index), links(std::move(given)) {
   for (Link &link : links) {
     link.requests.assign(link.pairs.size(), 0);
+    link.expecting.assign(link.pairs.size(), 0);
     link.waiting.resize(link.pairs.size());
   }
 }
@@ -38,7 +39,8 @@ Outcome Peer::prepare() {
     for (unsigned slot = 0; slot < controlDepth && why; ++slot)
       if (!postControlReceive(int(rail), slot))
         why = {BRAID_SYSTEM, common.rails[rail].name() + ": cannot post receives"};
-    for (unsigned pair = 1; pair < link.pairs.size(); ++pair)
+    for (unsigned pair = 1; pair < link.pairs.size() && common.knobs.mode != Mode::Send;
+         ++pair) // else they are of parts
       for (int i = 0; i < dataDepth && why; ++i) {
         RequestId id(RequestId::DataReceived, unsigned(index), pair, 0);
         if (int error = link.pairs[pair]->receive(id.word(), nullptr, 0, 0))
@@ -142,28 +144,38 @@ void Peer::resume(int rail) {
     if (!move.used || !move.lost || links[size_t(move.rail)].state != Link::Down)
       continue;
     move.lost = false;
-    if (move.kind != Move::Write) {
+    if (move.goesOut())
+      pull(number);
+    else
       again.push_back(number);
-      continue;
-    }
-    Control pull; // it may have come
-    pull.kind = Control::Pull;
-    pull.lane = uint16_t(move.lane);
-    pull.message = move.message;
-    pull.part = move.part;
-    pull.parts = move.parts;
-    pull.bytes = move.bytes;
-    pull.offset = move.offset;
-    pull.address = reinterpret_cast<uint64_t>(move.local);
-    keys(move.local, move.bytes, RemoteRead, pull.keys);
-    move.used = false;
-    freeMoves.push_back(number);
-    --movesUnderWay;
-    say(pull);
   }
   for (unsigned number : again)
-    begin(number, -1, -1);
+    if (moves[number].kind != Move::Send)
+      begin(number, -1, -1);
+    else if (links[size_t(moves[number].rail)].state == Link::Down)
+      pull(number);
+    else
+      homeless.push_back(number); // its receive is of a rail that is still failing
   flushBacklog();
+}
+
+/// Of a part that was written or sent and not acknowledged, or whose receive is lost: the peer reads it, unless it has come.
+void Peer::pull(unsigned number) {
+  Move &move = moves[number];
+  Control pull;
+  pull.kind = Control::Pull;
+  pull.lane = uint16_t(move.lane);
+  pull.message = move.message;
+  pull.part = move.part;
+  pull.parts = move.parts;
+  pull.bytes = move.bytes;
+  pull.offset = move.offset;
+  pull.address = reinterpret_cast<uint64_t>(move.local);
+  keys(move.local, move.bytes, RemoteRead, pull.keys);
+  move.used = false;
+  freeMoves.push_back(number);
+  --movesUnderWay;
+  say(pull);
 }
 
 void Peer::look() {

@@ -1,5 +1,6 @@
 //===- Knobs.cpp - what the environment says about RDMA --------------------------------------------------------------===//
 #include "transports/verbs/Knobs.h"
+#include <algorithm>
 #include <cstdlib>
 
 namespace braid::runtime::verbs {
@@ -44,6 +45,13 @@ Outcome readKnobs(const std::function<const char *(const char *)> &variable, Kno
   number("TC", knobs.trafficClass, 0, 255);
   number("SL", knobs.serviceLevel, 0, 15);
   number("PKEY", knobs.pkeyIndex, 0, 65535);
+  static const char *const modes[] = {"auto", "write", "read", "send"}; // as in Mode
+  if (const char *text = value("MODE"); text && outcome) {
+    auto named = std::find(std::begin(modes), std::end(modes), std::string(text));
+    if (named == std::end(modes))
+      return {BRAID_INVALID, found + ": expected auto, write, read or send, got '" + text + "'"};
+    knobs.mode = Mode(named - std::begin(modes));
+  }
   const char *list = value("HCA");
   if (!list || !outcome)
     return outcome;

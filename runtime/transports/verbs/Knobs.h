@@ -8,6 +8,7 @@
 //   NCCL_IB_QPS_PER_CONNECTION    queue pairs for data to a peer, on each rail
 //   NCCL_IB_TIMEOUT, _RETRY_CNT   4.096 us x 2^timeout for an answer, so many times more
 //   NCCL_IB_TC, _SL, _PKEY        traffic class, service level, index of the partition key
+//   BRAID_IB_MODE                 how messages beyond 4 KiB come to this rank (Protocol.h): auto, write, read, send
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_TRANSPORTS_VERBS_KNOBS_H
 #define BRAID_RUNTIME_TRANSPORTS_VERBS_KNOBS_H
@@ -19,6 +20,8 @@
 
 namespace braid::runtime::verbs {
 
+enum class Mode { Auto, Write, Read, Send };
+
 struct Knobs {
   struct Adapter {
     std::string name;
@@ -28,6 +31,7 @@ struct Knobs {
   bool wholeNames = false, allBut = false;
   int gidIndex = -1, roceVersion = 2;
   int queuePairs = 1;
+  Mode mode = Mode::Auto;
   int timeout = 20, retries = 7;
   int trafficClass = 0, serviceLevel = 0, pkeyIndex = 0;
 

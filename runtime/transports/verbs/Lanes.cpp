@@ -2,6 +2,7 @@
 #include "transports/verbs/Peer.h"
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace braid::runtime::verbs {
 
@@ -72,6 +73,7 @@ bool Peer::offer(int number, const void *data, size_t bytes, uint16_t note) {
         keys(data = sent.staging.data, bytes, RemoteRead, control.keys);
       }
       control.address = reinterpret_cast<uint64_t>(data);
+      sent.data = {static_cast<char *>(const_cast<void *>(data)), bytes};
       transmit(control);
     }
     lane.sent.push_back(sent);
@@ -133,7 +135,12 @@ void Peer::land(int number, void *to, size_t bytes, uint16_t note) {
     return;
   }
   Control grant;
-  if (grants >= mostGrants || !keys(to, bytes, RemoteWrite, grant.keys))
+  bool ahead = common.knobs.mode == Mode::Auto || common.knobs.mode == Mode::Write;
+  if (lane.ungranted) {
+    --lane.ungranted;
+    return;
+  }
+  if (!ahead || grants >= mostGrants || !keys(to, bytes, RemoteWrite, grant.keys))
     return;
   grant.kind = Control::Grant;
   grant.lane = uint16_t(number);
@@ -146,7 +153,7 @@ void Peer::land(int number, void *to, size_t bytes, uint16_t note) {
   say(grant);
 }
 
-/// Reads what was offered.
+/// Reads what was offered, or says where it may be written, or posts receives for it.
 void Peer::fetch(Lane &lane, int number, Incoming &one, bool intoLanding) {
   Landing &landing = lane.landing;
   bool there = intoLanding && landing.bytes == one.bytes && landing.note == one.note &&
@@ -160,7 +167,25 @@ void Peer::fetch(Lane &lane, int number, Incoming &one, bool intoLanding) {
       return common.fail(Fault::System, -1, why.text);
     one.data = one.landing.data;
   }
+  const Mode mode = one.bytes <= largestPart * mostParts ? common.knobs.mode : Mode::Read;
+  if (mode == Mode::Send && !receiveParts(number, one, lane.taken)) {
+    if (!there)
+      common.landings.give(std::exchange(one.landing, {}).data, one.bytes);
+    return; // there is no room: peek tries again
+  }
   one.state = Incoming::Moving;
+  if (mode == Mode::Send)
+    return;
+  if (mode == Mode::Write) {
+    Control take;
+    take.kind = Control::Take;
+    take.lane = uint16_t(number);
+    take.message = lane.taken;
+    take.bytes = one.bytes;
+    take.address = reinterpret_cast<uint64_t>(one.data);
+    keys(one.data, one.bytes, RemoteWrite, take.keys);
+    return say(take);
+  }
   Move move;
   move.kind = Move::Read;
   move.lane = number;
@@ -179,7 +204,7 @@ bool Peer::peek(int number, Message &message) {
     return false;
   Incoming &one = lane.incoming.front();
   if (one.state == Incoming::Offered && !stopped && !gone)
-    fetch(lane, number, one, false);
+    fetch(lane, number, one, lane.landing.asked);
   if (one.state != Incoming::Ready)
     return false;
   message = {one.data, one.bytes, one.note};
@@ -225,16 +250,19 @@ void Peer::come(int number, uint64_t message, unsigned part, unsigned parts) {
   Incoming *one = incoming(lane, lane.taken + ahead);
   if (!one)
     return;
-  if (ahead != 0 || !lane.landing.granted || parts > mostParts || part >= parts)
+  const bool answered = one->state == Incoming::Moving; // Take or Ready
+  if (ahead != 0 || !(answered || lane.landing.granted) || parts > mostParts || part >= parts)
     return broken("a message that was granted, got part " + std::to_string(part) + " of message " +
                   std::to_string(lane.taken + ahead));
   one->come = uint16_t(one->come | 1u << part);
   if (one->come != (1u << parts) - 1)
     return;
+  one->state = Incoming::Ready;
+  if (answered)
+    return;
   one->data = lane.landing.to;
   one->bytes = lane.landing.bytes;
   one->note = lane.landing.note;
-  one->state = Incoming::Ready;
   lane.landing.granted = false;
   --grants;
 }

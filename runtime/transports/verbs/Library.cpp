@@ -27,7 +27,8 @@ static_assert(SetAddress == unsigned(IBV_QP_AV) && SetPeer == unsigned(IBV_QP_DE
                   SetRnrTimer == unsigned(IBV_QP_MIN_RNR_TIMER) && SetReceivePsn == unsigned(IBV_QP_RQ_PSN),
               "numbers of verbs");
 static_assert(LocalWrite == unsigned(IBV_ACCESS_LOCAL_WRITE) && RemoteWrite == unsigned(IBV_ACCESS_REMOTE_WRITE) &&
-                  RemoteRead == unsigned(IBV_ACCESS_REMOTE_READ) && int(State::Error) == IBV_QPS_ERR,
+                  RemoteRead == unsigned(IBV_ACCESS_REMOTE_READ) &&
+                  RemoteAtomic == unsigned(IBV_ACCESS_REMOTE_ATOMIC) && int(State::Error) == IBV_QPS_ERR,
               "numbers of verbs");
 
 const char libraryName[] = "libibverbs.so.1";
@@ -224,7 +225,8 @@ public:
   }
 
   int send(const WorkRequest &request) override {
-    static const ibv_wr_opcode codes[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ};
+    static const ibv_wr_opcode codes[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+                                          IBV_WR_ATOMIC_FETCH_AND_ADD};
     ibv_sge piece = {reinterpret_cast<uintptr_t>(request.local), request.bytes, request.localKey};
     ibv_send_wr raw = {}, *bad = nullptr;
     raw.wr_id = request.id;
@@ -233,8 +235,14 @@ public:
     raw.opcode = codes[request.operation];
     raw.send_flags = IBV_SEND_SIGNALED | (request.inlined ? unsigned(IBV_SEND_INLINE) : 0u);
     raw.imm_data = htonl(request.immediate);
-    raw.wr.rdma.remote_addr = request.remote;
-    raw.wr.rdma.rkey = request.remoteKey;
+    if (request.operation == WorkRequest::FetchAdd) {
+      raw.wr.atomic.remote_addr = request.remote;
+      raw.wr.atomic.rkey = request.remoteKey;
+      raw.wr.atomic.compare_add = request.add;
+    } else {
+      raw.wr.rdma.remote_addr = request.remote;
+      raw.wr.rdma.rkey = request.remoteKey;
+    }
     return errorOf(ibv_post_send(pair, &raw, &bad));
   }
   int receive(uint64_t id, void *local, uint32_t bytes, uint32_t localKey) override {

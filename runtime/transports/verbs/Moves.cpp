@@ -1,4 +1,4 @@
-//===- Moves.cpp - reads and writes, dealt over queue pairs --------------------------------------------------------------===//
+//===- Moves.cpp - reads, writes and sends, dealt over queue pairs -------------------------------------------------------===//
 //
 // A message is cut into as many parts as there are queue pairs for data on all rails, of 64 KiB at least; the next message begins
 // with the next queue pair. So the flows of a peer, which have source ports of their own, carry equal shares.
@@ -18,21 +18,32 @@ unsigned Peer::partsOf(size_t bytes, int pair) const {
   return unsigned(std::max(parts, (bytes + largestPart - 1) / largestPart));
 }
 
+/// Bytes of each of so many parts but the last.
+static uint64_t pieceOf(uint64_t bytes, unsigned parts) {
+  return parts == 1 ? bytes : (bytes / parts + 127) / 128 * 128;
+}
+
+unsigned Peer::add(const Move &made) {
+  unsigned number;
+  if (freeMoves.empty()) {
+    number = unsigned(moves.size());
+    moves.emplace_back();
+  } else {
+    number = freeMoves.back();
+    freeMoves.pop_back();
+  }
+  moves[number] = made;
+  moves[number].used = true;
+  ++movesUnderWay;
+  return number;
+}
+
 void Peer::deal(const Move &whole, unsigned parts, int pair, int rail) {
-  uint64_t piece = parts == 1 ? whole.bytes : (whole.bytes / parts + 127) / 128 * 128;
+  uint64_t piece = pieceOf(whole.bytes, parts);
   for (unsigned part = 0; part < parts; ++part) {
     uint64_t from = part * piece;
-    unsigned number;
-    if (freeMoves.empty()) {
-      number = unsigned(moves.size());
-      moves.emplace_back();
-    } else {
-      number = freeMoves.back();
-      freeMoves.pop_back();
-    }
-    Move &move = moves[number] = whole;
-    move.used = true;
-    move.lost = false;
+    unsigned number = add(whole);
+    Move &move = moves[number];
     if (whole.kind != Move::ReadPart) {
       move.part = uint8_t(part);
       move.parts = uint8_t(std::min<unsigned>(parts, mostParts));
@@ -41,9 +52,107 @@ void Peer::deal(const Move &whole, unsigned parts, int pair, int rail) {
     move.local += from;
     move.remote += from;
     move.bytes = part + 1 == parts ? whole.bytes - from : piece;
-    ++movesUnderWay;
     begin(number, pair, rail);
   }
+}
+
+/// Posts a receive for each part, each on the next queue pair that has room, and says so. False: there is not room for all.
+bool Peer::receiveParts(int number, Incoming &one, uint64_t message) {
+  Lane &to = at(number);
+  const Block *block = common.registrations.find(one.data, one.bytes, LocalWrite);
+  unsigned parts = std::min<unsigned>(partsOf(one.bytes, to.inPair), mostParts);
+  std::vector<std::pair<size_t, size_t>> ways; // rail and queue pair of each
+  std::vector<std::vector<int>> taken;         // of each
+  for (const Link &link : links)
+    taken.push_back(link.expecting);
+  const unsigned all = unsigned(links.size()) * unsigned(dataPairs());
+  for (unsigned tries = 0; ways.size() < parts && tries < all * unsigned(dataDepth); ++tries, ++turn) {
+    size_t rail = turn % links.size(), pair = 1 + turn / links.size() % size_t(dataPairs());
+    if (to.inPair >= 0)
+      pair = 1 + size_t(to.inPair);
+    if (to.inRail >= 0 && to.inRail < int(links.size()) && links[size_t(to.inRail)].state == Link::Up)
+      rail = size_t(to.inRail);
+    if (links[rail].state != Link::Up || !block->regions[rail] || taken[rail][pair] >= dataDepth)
+      continue;
+    ++taken[rail][pair];
+    ways.emplace_back(rail, pair);
+  }
+  if (ways.size() < parts)
+    return false;
+  one.left = parts;
+  const uint64_t piece = pieceOf(one.bytes, parts);
+  for (unsigned part = 0; part < parts; ++part) {
+    auto [rail, pair] = ways[part];
+    unsigned slot = unsigned(expected.size());
+    if (freeExpected.empty()) {
+      expected.emplace_back();
+    } else {
+      slot = freeExpected.back();
+      freeExpected.pop_back();
+    }
+    expected[slot] = {number, message, part, parts};
+    Control ready;
+    ready.kind = Control::Ready;
+    ready.lane = uint16_t(number);
+    ready.message = message;
+    ready.part = uint8_t(part);
+    ready.parts = uint8_t(parts);
+    ready.offset = part * piece;
+    ready.bytes = part + 1 == parts ? one.bytes - ready.offset : piece;
+    ready.keys[0] = uint32_t(rail);
+    ready.keys[1] = uint32_t(pair);
+    Link &link = links[rail];
+    RequestId id(RequestId::DataReceived, unsigned(index), unsigned(pair), slot);
+    if (int error = link.pairs[pair]->receive(id.word(), one.data + ready.offset, uint32_t(ready.bytes),
+                                              block->regions[rail]->localKey())) {
+      fail(int(rail), std::string("posting a receive: ") + std::strerror(error)); // then the sender has it read
+    } else {
+      ++link.posted;
+      ++link.expecting[pair];
+    }
+    say(ready);
+  }
+  return true;
+}
+
+/// The peer says how a message that was offered comes to it.
+void Peer::answer(Lane &lane, Sent &sent, const Control &control) {
+  Move move;
+  move.lane = control.lane;
+  move.message = control.message;
+  move.local = sent.data.data;
+  move.bytes = control.bytes;
+  const bool writes = control.kind == Control::Take;
+  const bool there = writes ? control.bytes == sent.data.bytes && !sent.parts
+                            : control.offset <= sent.data.bytes && control.bytes <= sent.data.bytes - control.offset &&
+                                  control.keys[0] < links.size() && control.keys[1] >= 1 &&
+                                  control.keys[1] <= unsigned(dataPairs()) && control.part < control.parts;
+  if (!sent.data.data || !there)
+    return broken("an answer to what was offered, got one for message " + std::to_string(control.message));
+  if (writes) {
+    move.kind = Move::Write;
+    move.remote = control.address;
+    std::copy(std::begin(control.keys), std::end(control.keys), move.keys);
+    sent.parts = std::min<unsigned>(partsOf(move.bytes, lane.outPair), mostParts);
+    return deal(move, sent.parts, lane.outPair, lane.outRail);
+  }
+  if (!sent.parts) // the first of them
+    sent.parts = control.parts;
+  move.kind = Move::Send;
+  move.part = control.part;
+  move.parts = control.parts;
+  move.offset = control.offset;
+  move.local += control.offset;
+  move.rail = int(control.keys[0]);
+  move.pair = int(control.keys[1]);
+  unsigned number = add(move);
+  Link &link = links[size_t(move.rail)];
+  if (link.state == Link::Down)
+    return pull(number);
+  if (link.state != Link::Up)
+    return homeless.push_back(number);                           // until it is known to be down
+  if (!link.waiting[size_t(move.pair)].empty() || !post(number)) // in the order of the receives
+    link.waiting[size_t(move.pair)].push_back(number);
 }
 
 int Peer::anyUp() const {
@@ -57,8 +166,7 @@ int Peer::anyUp() const {
 void Peer::begin(unsigned number, int pair, int rail) {
   Move &move = moves[number];
   auto goes = [&](size_t way) {
-    const Block *block =
-        common.registrations.find(move.local, move.bytes, move.kind == Move::Write ? RemoteRead : LocalWrite);
+    const Block *block = common.registrations.find(move.local, move.bytes, move.goesOut() ? RemoteRead : LocalWrite);
     return links[way].state == Link::Up && move.keys[way] && (!block || block->regions[way]);
   };
   size_t ways = 0;
@@ -87,13 +195,15 @@ bool Peer::post(unsigned number) {
   if (requests >= dataDepth)
     return false;
   bool writes = move.kind == Move::Write;
-  const Block *block = common.registrations.find(move.local, move.bytes, writes ? RemoteRead : LocalWrite);
+  const Block *block = common.registrations.find(move.local, move.bytes, move.goesOut() ? RemoteRead : LocalWrite);
   if (!block) {
     common.fail(Fault::System, index, "a buffer was freed while its operation was in flight");
     return true;
   }
   WorkRequest request;
-  request.operation = writes ? WorkRequest::WriteWithImmediate : WorkRequest::Read;
+  request.operation = writes                    ? WorkRequest::WriteWithImmediate
+                      : move.kind == Move::Send ? WorkRequest::Send
+                                                : WorkRequest::Read;
   request.id = RequestId(RequestId::Moved, unsigned(index), unsigned(move.pair), number).word();
   request.local = move.local;
   request.bytes = uint32_t(move.bytes);
@@ -118,7 +228,7 @@ void Peer::moved(unsigned number) {
   moves[number].used = false;
   freeMoves.push_back(number);
   --movesUnderWay;
-  if (move.kind == Move::Write)
+  if (move.goesOut())
     return finishWrite(move);
   if (move.kind == Move::ReadPart) {
     Control placed;
@@ -146,6 +256,12 @@ void Peer::completed(int rail, const RequestId &id, const Completion &completion
   --link.posted;
   if (id.kind == RequestId::Moved)
     --link.requests[id.pair];
+  const bool expects = id.kind == RequestId::DataReceived && common.knobs.mode == Mode::Send;
+  const Expected came = expects ? expected[id.index] : Expected();
+  if (expects) {
+    --link.expecting[id.pair];
+    freeExpected.push_back(id.index);
+  }
   if (completion.status != Status::Success) {
     if (id.kind == RequestId::Moved)
       moves[id.index].lost = true;
@@ -169,6 +285,10 @@ void Peer::completed(int rail, const RequestId &id, const Completion &completion
         postControlReceive(rail, id.index);
       break;
     case RequestId::DataReceived: {
+      if (expects) {
+        come(came.lane, came.message, came.part, came.parts);
+        break;
+      }
       Immediate said(completion.immediate);
       come(int(said.lane), said.message, said.part, said.parts);
       if (link.state == Link::Up) {

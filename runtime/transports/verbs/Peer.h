@@ -23,6 +23,7 @@ struct Link {
   } state = Up;
   std::vector<std::unique_ptr<QueuePair>> pairs; ///< control, then data
   std::vector<int> requests;                     ///< of each, under way
+  std::vector<int> expecting;                    ///< receives of each for parts of messages (mode send)
   std::vector<std::deque<unsigned>> waiting;     ///< moves that wait for room, of each
   int posted = 0;                                ///< requests and receives without a completion
   char *receives = nullptr;                      ///< slots of control messages
@@ -80,7 +81,8 @@ private:
   struct Sent {
     bool free = false;     ///< the caller may overwrite it
     bool finished = false; ///< nothing of it is under way
-    unsigned parts = 0;    ///< written and not acknowledged
+    unsigned parts = 0;    ///< written or sent, and not acknowledged
+    Buffer data;           ///< of one that was offered
     Buffer staging;
   };
   struct Granted {
@@ -93,7 +95,7 @@ private:
     enum State : uint8_t { Absent, Offered, Moving, Ready } state = Absent;
     uint16_t note = 0;
     uint16_t come = 0; ///< parts that were written, as bits
-    unsigned left = 0; ///< parts that are being read
+    unsigned left = 0; ///< parts that are being read; in other modes: that come
     char *data = nullptr;
     size_t bytes = 0;
     uint64_t address = 0;
@@ -117,11 +119,18 @@ private:
     uint64_t taken = 0, told = 0;
     std::deque<Incoming> incoming; ///< from message `taken` on
     Landing landing;
+    unsigned ungranted = 0; ///< so many messages are not granted: the last grant came too late
     int inPair = -1, inRail = -1;
   };
-  /// A read or write of one part.
+  /// A part that a receive was posted for.
+  struct Expected {
+    int lane = 0;
+    uint64_t message = 0;
+    unsigned part = 0, parts = 0;
+  };
+  /// A read, write or send of one part.
   struct Move {
-    enum Kind : uint8_t { Write, Read, ReadPart } kind = Write;
+    enum Kind : uint8_t { Write, Read, ReadPart, Send } kind = Write;
     bool used = false, lost = false;
     uint8_t part = 0, parts = 1;
     int lane = 0, rail = 0, pair = 0;
@@ -129,6 +138,7 @@ private:
     char *local = nullptr;
     uint64_t bytes = 0, remote = 0, offset = 0;
     uint32_t keys[mostRails] = {};
+    bool goesOut() const { return kind == Write || kind == Send; }
   };
 
   Lane &at(int lane);
@@ -151,12 +161,15 @@ private:
   // Lanes.cpp
   bool write(Lane &lane, int index, const void *data, size_t bytes, uint16_t note);
   void fetch(Lane &lane, int index, Incoming &one, bool intoLanding);
+  bool receiveParts(int index, Incoming &one, uint64_t message);
   void come(int lane, uint64_t message, unsigned part, unsigned parts);
   void finishWrite(const Move &move);
   void finishSent(Lane &lane);
+  void answer(Lane &lane, Sent &sent, const Control &control);
 
   // Moves.cpp
   unsigned partsOf(size_t bytes, int pair) const;
+  unsigned add(const Move &move);
   void deal(const Move &whole, unsigned parts, int pair, int rail);
   void begin(unsigned move, int pair, int rail);
   bool post(unsigned move);
@@ -166,6 +179,7 @@ private:
   // Failover.cpp
   void drained(int rail);
   void resume(int rail);
+  void pull(unsigned move);
   int anyUp() const;
 
   Common &common;
@@ -175,8 +189,10 @@ private:
   std::vector<Move> moves;
   std::vector<unsigned> freeMoves, homeless; ///< homeless: their rail fails, and they were not posted
   int movesUnderWay = 0;
-  unsigned turn = 0; ///< of dealing
-  int grants = 0;    ///< given, without their message
+  unsigned turn = 0;              ///< of dealing
+  int grants = 0;                 ///< given, without their message
+  std::vector<Expected> expected; ///< by the index of the receive's id
+  std::vector<unsigned> freeExpected;
   bool gone = false, stopped = false, failing = false, resend = false;
   std::string reason; ///< the first rail's
 

@@ -10,6 +10,14 @@
 //
 // So nothing larger than 4 KiB is copied if it is registered. The sender decides: a Grant that crosses an Offer is void.
 //
+// That is the mode auto of who receives. A knob forces one of three, for all that comes to a rank:
+//
+//   write                as auto, but an Offer is answered by Take, which says where to write it
+//   read                 nothing is granted, all is offered and read
+//   send                 nothing is granted. The receiver posts a receive for each part of an Offer, on a queue pair for data, and says
+//                        Ready; the part is sent into it. Receives of a queue pair and what is sent to it have one order, that of
+//                        the Readys
+//
 // Control messages go over one rail at a time, in order, each into a receive that was posted for it. A sender has as many of them
 // under way as the receiver has posted; each message tells how many have come the other way. Accepted says the same of the
 // messages of a lane, so that a lane that nobody reads does not stop the others.
@@ -36,8 +44,9 @@ constexpr int mostParts = 16;
 constexpr size_t leastPart = 64 << 10;
 constexpr size_t largestPart = size_t(1) << 30; ///< a work request carries at most 2 GiB
 constexpr int lanes = 4096;                     ///< as in shared memory
-constexpr uint64_t window = 16;                 ///< messages of a lane that are not accepted yet
-constexpr uint64_t acceptEvery = 4;             ///< of a lane, before the sender is told
+constexpr unsigned grantAgain = 16; ///< messages of a lane that are offered after one whose grant came too late
+constexpr uint64_t window = 16;     ///< messages of a lane that are not accepted yet
+constexpr uint64_t acceptEvery = 4; ///< of a lane, before the sender is told
 
 struct Control {
   enum Kind : uint8_t {
@@ -48,7 +57,10 @@ struct Control {
     Accepted, ///< `bytes`: messages of the lane, since the beginning
     Credit,   ///< only tells `consumed`
     Pull,     ///< `part` of a message that was granted, at `address`: read it if it has not come
-    Placed    ///< it has
+    Placed,   ///< it has
+    Take,     ///< as Grant, of a message that was offered
+    Ready ///< a receive is posted for `part` of a message that was offered, `bytes` from `offset` on: on the rail and the queue pair
+          ///< that keys[0] and keys[1] say
   };
   uint32_t sequence = 0;
   uint32_t consumed = 0; ///< control messages that have come from who is told, since the beginning
@@ -59,11 +71,11 @@ struct Control {
   uint64_t message = 0; ///< its number in the lane
   uint64_t bytes = 0;
   uint64_t address = 0;          ///< Offer, Grant, Pull: with the two below
-  uint64_t offset = 0;           ///< Pull: of the part in the message
+  uint64_t offset = 0;           ///< Pull, Ready: of the part in the message
   uint32_t keys[mostRails] = {}; ///< of the memory there, on each rail
 
   static constexpr size_t shortBytes = 32; ///< of those without an address
-  bool isLong() const { return kind == Offer || kind == Grant || kind == Pull; }
+  bool isLong() const { return kind == Offer || kind == Grant || kind == Pull || kind == Take || kind == Ready; }
 };
 static_assert(sizeof(Control) == 80 && offsetof(Control, address) == Control::shortBytes, "as on the wire");
 constexpr size_t slotBytes = 4224; ///< of a control message: the short header, 4 KiB, rounded to cache lines

@@ -46,7 +46,7 @@ struct Limits {
 };
 
 /// ibv_access_flags.
-enum Access : unsigned { LocalWrite = 1, RemoteWrite = 2, RemoteRead = 4 };
+enum Access : unsigned { LocalWrite = 1, RemoteWrite = 2, RemoteRead = 4, RemoteAtomic = 8 };
 
 /// ibv_wc_status.
 enum class Status {
@@ -79,7 +79,7 @@ struct Completion {
 
 /// One piece of local memory, or none if `bytes` is 0.
 struct WorkRequest {
-  enum Operation { Send, Write, WriteWithImmediate, Read } operation = Send;
+  enum Operation { Send, Write, WriteWithImmediate, Read, FetchAdd } operation = Send;
   uint64_t id = 0;
   void *local = nullptr;
   uint32_t bytes = 0, localKey = 0;
@@ -87,6 +87,7 @@ struct WorkRequest {
   uint64_t remote = 0;
   uint32_t remoteKey = 0;
   uint32_t immediate = 0;
+  uint64_t add = 0; ///< FetchAdd: to the 8 bytes at `remote`, whose old value comes to `local`
 };
 
 enum class State { Reset = 0, Init = 1, ReadyToReceive = 2, ReadyToSend = 3, Error = 6 };

@@ -21,7 +21,9 @@ namespace {
 
 constexpr int sideLane = 1;          ///< of the TCP connections: rails that have failed
 constexpr unsigned lookAside = 1024; ///< progresses between looks at them; waiting ranks look each millisecond
-constexpr unsigned pauses = 100, yields = 400;
+constexpr unsigned pauses = 100;
+/// Then a waiting rank yields. By time, not by tries: where processors are slow or few, the driver needs them more than who waits.
+constexpr std::chrono::microseconds yielding{100};
 constexpr int longestSleep = 1; ///< ms
 constexpr double farewell =
     10; ///< seconds for what is under way, or yet to be read by a live peer, when a transport ends
@@ -131,6 +133,7 @@ private:
   std::vector<char> parted;                 ///< left in good order, and all that it has sent is here
   unsigned rounds = 0;
   bool gone = false, quiet = false, armed = false;
+  std::chrono::steady_clock::time_point idleSince;
 };
 
 void VerbsTransport::poll() {
@@ -199,12 +202,14 @@ void VerbsTransport::quiesce() {
 void VerbsTransport::idle(unsigned spins) {
   if (spins < pauses) {
     armed = false;
+    if (spins + 1 == pauses)
+      idleSince = std::chrono::steady_clock::now();
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #endif
     return;
   }
-  if (spins < pauses + yields) {
+  if (!armed && std::chrono::steady_clock::now() - idleSince < yielding) {
     sched_yield();
     return;
   }

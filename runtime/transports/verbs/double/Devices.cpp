@@ -126,11 +126,12 @@ public:
   }
   int send(const WorkRequest &request) override {
     std::lock_guard<std::mutex> lock(network->mutex);
-    bool sends = pair.state == State::ReadyToSend || pair.state == State::Error;
-    if (!sends ||
-        (request.inlined && (request.bytes > pair.sizes.inlineBytes || request.operation == WorkRequest::Read)))
+    bool sends = pair.state == State::ReadyToSend || pair.state == State::Error || !checks(CheckStates);
+    bool inlines = request.operation != WorkRequest::Read && request.operation != WorkRequest::FetchAdd &&
+                   (request.bytes <= pair.sizes.inlineBytes || !checks(CheckLengths));
+    if (!sends || (request.inlined && !inlines) || (request.operation == WorkRequest::FetchAdd && request.bytes != 8))
       return EINVAL;
-    if (pair.sendsTaken >= pair.sizes.sends)
+    if (pair.sendsTaken >= pair.sizes.sends && checks(CheckQueues))
       return ENOMEM;
     network->post(pair, request);
     network->run();
@@ -138,9 +139,9 @@ public:
   }
   int receive(uint64_t id, void *local, uint32_t bytes, uint32_t key) override {
     std::lock_guard<std::mutex> lock(network->mutex);
-    if (pair.state == State::Reset)
+    if (pair.state == State::Reset && checks(CheckStates))
       return EINVAL;
-    if (pair.receivesTaken >= pair.sizes.receives)
+    if (pair.receivesTaken >= pair.sizes.receives && checks(CheckQueues))
       return ENOMEM;
     pair.receives.push_back({id, local, bytes, key});
     ++pair.receivesTaken;
@@ -150,6 +151,7 @@ public:
   }
 
 private:
+  bool checks(Check check) const { return network->settings.checks & check; }
   Shared network;
   Pair pair;
 };
@@ -183,7 +185,7 @@ public:
   }
   std::unique_ptr<MemoryRegion> registerMemory(void *memory, size_t bytes, unsigned access, int &error) override {
     std::lock_guard<std::mutex> lock(network->mutex);
-    error = node.removed ? EIO : (access & RemoteWrite) && !(access & LocalWrite) ? EINVAL : 0;
+    error = node.removed ? EIO : (access & (RemoteWrite | RemoteAtomic)) && !(access & LocalWrite) ? EINVAL : 0;
     if (error)
       return nullptr;
     uint32_t key = ++network->lastKey;

@@ -22,6 +22,18 @@ namespace braid::runtime::verbs {
 
 using Seconds = std::chrono::duration<double>;
 
+/// What devices of the double check; a test that a check is missed leaves it out.
+enum Check : unsigned {
+  CheckKeys = 1 << 0,    ///< that they exist, and are of the queue pair's domain
+  CheckBounds = 1 << 1,  ///< of memory regions
+  CheckRegions = 1 << 2, ///< that they grant the access
+  CheckPairs = 1 << 3,   ///< that the queue pair grants it
+  CheckLengths = 1 << 4, ///< of messages, against those of receives
+  CheckQueues = 1 << 5,  ///< that there is room
+  CheckStates = 1 << 6,  ///< of queue pairs, when something is posted
+  CheckAll = (1 << 7) - 1
+};
+
 struct FabricSettings {
   int rails = 2;
   uint64_t seed = 1;
@@ -32,11 +44,14 @@ struct FabricSettings {
   uint32_t inlineBytes = 128;
   int completions = 1 << 16; ///< of a completion queue, at most
   int workRequests = 1 << 12;
+  unsigned checks = CheckAll;
 };
 
 /// What has happened, for tests.
 struct FabricFigures {
-  uint64_t sends = 0, writes = 0, immediates = 0, reads = 0, inlined = 0, bytes = 0;
+  uint64_t sends = 0, writes = 0, immediates = 0, reads = 0, atomics = 0, inlined = 0, bytes = 0;
+  uint64_t large = 0; ///< of all these, of 64 KiB and more
+  uint64_t railBytes[8] = {};
   uint64_t notReady = 0;   ///< RNR NAKs
   uint64_t unanswered = 0; ///< tries that nobody acknowledged
   uint64_t passed = 0;     ///< requests that were executed before an older one of another queue pair

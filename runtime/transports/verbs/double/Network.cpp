@@ -151,20 +151,16 @@ Pair *Network::target(Pair &pair) {
   return ready && mutual ? &peer : nullptr;
 }
 
-char *Network::local(Pair &pair, const void *memory, uint32_t bytes, uint32_t key, bool write) {
+/// These bytes, if the queue pair may reach them so; access 0: to read them for a request of its own. Or null.
+char *Network::memory(Pair &pair, const void *at, uint32_t bytes, uint32_t key, unsigned access) {
+  char *begin = static_cast<char *>(const_cast<void *>(at));
   auto found = pair.node->regions.find(key);
-  if (found == pair.node->regions.end())
-    return nullptr;
+  if (found == pair.node->regions.end() || found->second.domain != pair.domain)
+    return checks(CheckKeys) ? nullptr : begin;
   const Region &region = found->second;
-  char *begin = static_cast<char *>(const_cast<void *>(memory));
   bool inside = begin >= region.memory && bytes <= region.bytes && begin - region.memory <= long(region.bytes - bytes);
-  return inside && region.domain == pair.domain && (!write || (region.access & LocalWrite)) ? begin : nullptr;
-}
-
-char *Network::remote(Pair &pair, uint64_t address, uint32_t bytes, uint32_t key, unsigned access) {
-  auto found = pair.node->regions.find(key);
-  char *begin = local(pair, reinterpret_cast<void *>(address), bytes, key, false);
-  return begin && (found->second.access & access) && (pair.attributes.access & access) ? begin : nullptr;
+  return (inside || !checks(CheckBounds)) && ((region.access & access) == access || !checks(CheckRegions)) ? begin
+                                                                                                           : nullptr;
 }
 
 Network::Step Network::failed(Pair &pair, Status status) {
@@ -197,58 +193,76 @@ Network::Step Network::notReady(Pair &pair, Time now) {
   return Step::Later;
 }
 
+/// The statuses are those of the InfiniBand Architecture Specification, volume 1: 11.6.2 (Completion Return Status).
 Network::Step Network::execute(Pair &pair, Time now) {
   const Pair::Posted &posted = pair.sends.front();
   const WorkRequest &request = posted.request;
-  bool reads = request.operation == WorkRequest::Read;
+  const bool atomic = request.operation == WorkRequest::FetchAdd,
+             reads = atomic || request.operation == WorkRequest::Read;
+  char *mine = request.inlined ? const_cast<char *>(posted.inlined.data()) : nullptr, *theirs = nullptr;
+  if (request.bytes && !request.inlined &&
+      !(mine = memory(pair, request.local, request.bytes, request.localKey, reads ? LocalWrite : 0u)))
+    return failed(pair, Status::LocalProtection);
   Pair *peer = target(pair);
   if (!peer)
     return unanswered(pair, now);
-  bool consumes = request.operation == WorkRequest::Send || request.operation == WorkRequest::WriteWithImmediate;
+  const bool consumes = request.operation == WorkRequest::Send || request.operation == WorkRequest::WriteWithImmediate;
   if (consumes && (peer->receives.empty() || peer->node->deafUntil > now))
     return notReady(pair, now);
-  char *mine = request.inlined ? const_cast<char *>(posted.inlined.data()) : nullptr;
-  if (request.bytes && !request.inlined && !(mine = local(pair, request.local, request.bytes, request.localKey, reads)))
-    return failed(pair, reads ? Status::LocalAccess : Status::LocalProtection);
-  char *theirs = nullptr;
-  if (request.operation != WorkRequest::Send && request.bytes) {
-    theirs = remote(*peer, request.remote, request.bytes, request.remoteKey, reads ? RemoteRead : RemoteWrite);
-    if (!theirs) {
-      fail(*peer); // the responder gives up too
-      return failed(pair, Status::RemoteAccess);
+  /// The responder's queue pair gives up too; a receive that was in use says why.
+  auto refused = [&](Status status, Status receive) {
+    if (consumes) {
+      Completion completion;
+      completion.id = peer->receives.front().id;
+      completion.status = receive;
+      peer->receives.pop_front();
+      complete(*peer, completion, false);
     }
-  }
-  Pair::Receive receive = {};
-  if (consumes) {
-    receive = peer->receives.front();
-    peer->receives.pop_front();
+    fail(*peer);
+    return failed(pair, status);
+  };
+  if (request.operation != WorkRequest::Send && request.bytes) {
+    unsigned access = atomic ? RemoteAtomic : reads ? RemoteRead : RemoteWrite;
+    if ((!(peer->attributes.access & access) && checks(CheckPairs)) || (atomic && request.remote % 8))
+      return refused(Status::RemoteInvalidRequest, Status::Flushed);
+    theirs = memory(*peer, reinterpret_cast<void *>(request.remote), request.bytes, request.remoteKey, access);
+    if (!theirs)
+      return refused(Status::RemoteAccess, Status::LocalAccess);
   }
   if (request.operation == WorkRequest::Send && request.bytes) {
-    theirs = local(*peer, receive.local, receive.bytes, receive.key, true);
-    if (!theirs || receive.bytes < request.bytes) {
-      Completion completion;
-      completion.id = receive.id;
-      completion.status = theirs ? Status::LocalLength : Status::LocalProtection;
-      complete(*peer, completion, false);
-      fail(*peer);
-      return failed(pair, theirs ? Status::RemoteInvalidRequest : Status::RemoteOperation);
-    }
+    const Pair::Receive &receive = peer->receives.front();
+    theirs = memory(*peer, receive.local, receive.bytes, receive.key, LocalWrite);
+    if (!theirs)
+      return refused(Status::RemoteOperation, Status::LocalProtection);
+    if (receive.bytes < request.bytes && checks(CheckLengths))
+      return refused(Status::RemoteInvalidRequest, Status::LocalLength);
   }
-  if (request.bytes)
+  if (atomic) {
+    uint64_t value; // all that devices do to memory is under one mutex
+    std::memcpy(&value, theirs, sizeof value);
+    std::memcpy(mine, &value, sizeof value);
+    value += request.add;
+    std::memcpy(theirs, &value, sizeof value);
+  } else if (request.bytes) {
     std::memcpy(reads ? mine : theirs, reads ? theirs : mine, request.bytes);
+  }
 
   counted.bytes += request.bytes;
+  counted.large += request.bytes >= 64 << 10;
+  counted.railBytes[pair.node->rail % 8] += request.bytes;
   counted.sends += request.operation == WorkRequest::Send;
   counted.writes += request.operation == WorkRequest::Write || request.operation == WorkRequest::WriteWithImmediate;
   counted.immediates += request.operation == WorkRequest::WriteWithImmediate;
-  counted.reads += reads;
+  counted.reads += request.operation == WorkRequest::Read;
+  counted.atomics += atomic;
   counted.passed += posted.age < executed;
   executed = std::max(executed, posted.age);
   Completion done;
   done.bytes = request.bytes;
   if (consumes) {
-    done.id = receive.id;
+    done.id = peer->receives.front().id;
     done.immediate = request.operation == WorkRequest::WriteWithImmediate ? request.immediate : 0;
+    peer->receives.pop_front();
     complete(*peer, done, false);
     if (pair.state == State::Error) // that queue was ours, and has overrun
       return Step::Failed;

@@ -109,8 +109,8 @@ private:
   Step unanswered(Pair &pair, Time now);
   Step notReady(Pair &pair, Time now);
   Pair *target(Pair &pair);
-  char *local(Pair &pair, const void *memory, uint32_t bytes, uint32_t key, bool write);
-  char *remote(Pair &pair, uint64_t address, uint32_t bytes, uint32_t key, unsigned access);
+  char *memory(Pair &pair, const void *at, uint32_t bytes, uint32_t key, unsigned access);
+  bool checks(Check check) const { return settings.checks & check; }
   Seconds delay();
 
   std::mt19937_64 random;

@@ -36,7 +36,7 @@ int checkTransition(State from, const QueuePairAttributes &to, unsigned mask, co
     return (mask & bit) && (value < low || value > high);
   };
   bool wrong = outside(SetPort, to.port, 1, 1) || outside(SetPkeyIndex, to.pkeyIndex, 0, 0) ||
-               outside(SetAccess, to.access, 0, 7) || outside(SetMtu, to.mtu, 256, 4096) ||
+               outside(SetAccess, to.access, 0, 15) || outside(SetMtu, to.mtu, 256, 4096) ||
                outside(SetTimeout, to.timeout, 0, 31) || outside(SetRetries, to.retries, 0, 7) ||
                outside(SetRnrRetries, to.rnrRetries, 0, 7) || outside(SetRnrTimer, to.rnrTimer, 0, 31) ||
                outside(SetReadsServed, to.readsServed, 0, 16) || outside(SetReadsInFlight, to.readsInFlight, 0, 16) ||
