@@ -76,14 +76,16 @@ Outcome readFirstRank(const Environment &environment, RankInfo &info) {
   const char *first = environment("BRAID_FIRST_RANK"), *ranks = environment("BRAID_RANKS");
   int before = 0, all = 0;
   if (!ranks)
-    return invalid("BRAID_FIRST_RANK is set, but BRAID_RANKS, the ranks of the whole job, is not: expected both or neither");
+    return invalid(
+        "BRAID_FIRST_RANK is set, but BRAID_RANKS, the ranks of the whole job, is not: expected both or neither");
   if (Outcome done = readNumber("BRAID_FIRST_RANK", first, maximumRanks - 1, before); !done)
     return done;
   if (Outcome done = readNumber("BRAID_RANKS", ranks, maximumRanks, all); !done)
     return done;
   if (before + info.ranks > all)
-    return invalid("BRAID_RANKS: expected at least " + std::to_string(before + info.ranks) + ", for " + std::to_string(info.ranks) +
-                   " ranks of " + info.source + " from rank " + std::to_string(before) + " on, got " + std::to_string(all));
+    return invalid("BRAID_RANKS: expected at least " + std::to_string(before + info.ranks) + ", for " +
+                   std::to_string(info.ranks) + " ranks of " + info.source + " from rank " + std::to_string(before) +
+                   " on, got " + std::to_string(all));
   info.rank += before;
   if (info.localRanks <= 0)
     info.localRanks = info.ranks;

@@ -127,8 +127,8 @@ Outcome Communicator::connectEngines() {
     if (!done || name == braidEngine)
       continue;
     if (carrier->clock() || !carrier->carriesData())
-      return {BRAID_UNSUPPORTED, "engine '" + name + "': expected a transport of the machine, got '" + settings.transport +
-                                     "': an emulated fabric can't delay what an engine sends"};
+      return {BRAID_UNSUPPORTED, "engine '" + name + "': expected a transport of the machine, got '" +
+                                     settings.transport + "': an emulated fabric can't delay what an engine sends"};
     EngineContext context{*exchange, members, me, key + "/engine/" + name, settings.deadline, hosts};
     done = makeEngine(name, context, engines[name]);
   }
@@ -342,7 +342,10 @@ Outcome Communicator::begin(Operation &operation, void *stream) {
 
 bool Communicator::progress() {
   bool moved = progressOwn();
-  return family->alone() ? moved : family->progressOthers(*this) || moved;
+  moved = family->alone() ? moved : family->progressOthers(*this) || moved;
+  if (!moved)
+    progressLibraries();
+  return moved;
 }
 
 bool Communicator::progressOwn() {

@@ -30,9 +30,9 @@ struct CommunicatorOptions {
   std::string transport, profile;
   uint64_t seed = 0;
   double deadline = 60;
-  uint64_t job = 0;  ///< emulated
-  std::string clock; ///< emulated
-  std::string paths; ///< tcp
+  uint64_t job = 0;    ///< emulated
+  std::string clock;   ///< emulated
+  std::string paths;   ///< tcp
   std::string engine;  ///< or several (engines/Engines.h); empty: braid
   std::string islands; ///< engines of parts of it (engines/islands/Layout.h); empty: it has none
 };
@@ -124,7 +124,8 @@ private:
   static constexpr int noteLane = 3071, tagLanes = 3072;
   Communicator() = default;
 
-  Outcome connectSubset(const std::vector<int> &ranks, const CommunicatorOptions &wanted, std::unique_ptr<Communicator> &comm);
+  Outcome connectSubset(const std::vector<int> &ranks, const CommunicatorOptions &wanted,
+                        std::unique_ptr<Communicator> &comm);
   Outcome begin(Operation &operation, void *stream);
   bool progress();
   bool progressOwn();
@@ -178,7 +179,7 @@ private:
   std::deque<Said> said;            ///< sent from where it lies, as notes are: both outlive the transport
   std::unique_ptr<WaitNotes> notes; ///< made when somebody has waited for long
   std::unique_ptr<Transport> carrier;
-  std::vector<std::string> engineNames; ///< the first: of operations that name none
+  std::vector<std::string> engineNames;                   ///< the first: of operations that name none
   std::map<std::string, std::unique_ptr<Engine>> engines; ///< all but braid
   std::map<std::vector<int>, int> subsets;
 

@@ -7,7 +7,8 @@
 
 namespace braid::runtime {
 
-Outcome Communicator::makeInner(const std::vector<int> &ranks, const std::string &engine, std::unique_ptr<Communicator> &inner) {
+Outcome Communicator::makeInner(const std::vector<int> &ranks, const std::string &engine,
+                                std::unique_ptr<Communicator> &inner) {
   CommunicatorOptions wanted = settings;
   wanted.islands.clear();
   wanted.engine = engine;

@@ -24,8 +24,8 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments held, std::unique_ptr<Staging> staged,
                      std::unique_ptr<EngineOperation> engine, int firstLane, int queue, uint64_t pointToPoint)
     : request(std::move(asked)), firstLane(firstLane), queue(queue), staging(std::move(staged)),
-      byEngine(std::move(engine)), comm(comm), transport(comm.transport()), plan(std::move(made)), attached(std::move(held)), lands(transport.lands()),
-      data(transport.carriesData()), lane(plan.lanes.size()),
+      byEngine(std::move(engine)), comm(comm), transport(comm.transport()), plan(std::move(made)),
+      attached(std::move(held)), lands(transport.lands()), data(transport.carriesData()), lane(plan.lanes.size()),
       peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());

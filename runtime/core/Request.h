@@ -65,7 +65,7 @@ struct Request {
   }
   /// What is put on its messages: the type of their elements. 0 would be none.
   uint16_t note() const { return uint16_t(accumulation + 1); }
-  size_t bytes() const;                            ///< of the abstract buffers of all tensors
+  size_t bytes() const; ///< of the abstract buffers of all tensors
   /// Of this rank.
   size_t operandBytes(const Tensor &tensor) const { return tensor.send ? bytesOf(tensor, in, gives) : 0; }
   size_t resultBytes(const Tensor &tensor) const { return tensor.receive ? bytesOf(tensor, out, takes) : 0; }

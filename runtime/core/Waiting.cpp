@@ -2,9 +2,9 @@
 //
 // Deaths, ranks that have left, what engines and the launcher report, and the deadline.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "core/Waiting.h"
 #include "core/Communicator.h"
 #include "core/Staging.h"
-#include "core/Waiting.h"
 #include "transports/Clock.h"
 #include <algorithm>
 #include <cstdio>

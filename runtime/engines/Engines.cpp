@@ -1,6 +1,7 @@
 //===- Engines.cpp - the list of engines ---------------------------------------------------------------------------===//
 #include "engines/Engines.h"
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <map>
@@ -68,6 +69,25 @@ Outcome makeEngine(const std::string &name, const EngineContext &context, std::u
     return {BRAID_UNSUPPORTED, "engine '" + name + "': not in this build"};
   Outcome made = make(context, engine);
   return made ? made : Outcome(made.status, "engine '" + name + "': " + made.text);
+}
+
+/// Added to, never taken from: the libraries stay.
+static std::atomic<void (*)()> waiting[4];
+
+void whileWaiting(void (*body)()) {
+  for (auto &each : waiting) {
+    void (*none)() = nullptr;
+    if (each.load() == body || each.compare_exchange_strong(none, body))
+      return;
+  }
+}
+
+void progressLibraries() {
+  for (auto &each : waiting)
+    if (void (*body)() = each.load(std::memory_order_relaxed))
+      body();
+    else
+      return;
 }
 
 std::vector<std::string> enginePlaces(const std::string &library) {

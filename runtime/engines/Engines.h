@@ -22,6 +22,11 @@ void addEngine(const std::string &name, EngineMaker make);
 /// is there. BRAID_ENGINE_PATH, a folder, goes before.
 std::vector<std::string> enginePlaces(const std::string &library);
 
+/// For a library that goes on only while it is called, and whose part in what is done here others may still wait for: `body` is called
+/// while this process waits for anything, from then on. Never blocks.
+void whileWaiting(void (*body)());
+void progressLibraries();
+
 // One function per folder of engines/.
 Outcome makeMpiEngine(const EngineContext &context, std::unique_ptr<Engine> &engine);
 Outcome makeNcclEngine(const EngineContext &context, std::unique_ptr<Engine> &engine);

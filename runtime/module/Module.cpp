@@ -262,7 +262,7 @@ void Module::release(void *memory) {
 void Module::reset() {
   for (auto &[words, state] : sites)
     for (auto &operation : state->operations)
-      if (!operation->inFlight)
+      if (operation->op && !operation->inFlight) // none: its plan was refused
         check(braid_op_destroy(operation->op), state->site.name);
   sites.clear();
   described.clear();

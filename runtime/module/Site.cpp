@@ -13,8 +13,8 @@ static const int64_t *ofThisRelease(const int64_t *words) {
 
 Site::Site(const int64_t *words, const char *algorithm, const char *name)
     : number(ofThisRelease(words)[1]), collective(words[2]), type(words[3]), reduction(words[4]), root(words[5]),
-      peer(words[6]), tag(words[7]), channels(words[8]), chunks(words[9]), accumulation(words[10]), memory(words[11]), engine(words[12]),
-      algorithm(algorithm ? algorithm : ""), name(name ? name : "site " + std::to_string(words[1])) {
+      peer(words[6]), tag(words[7]), channels(words[8]), chunks(words[9]), accumulation(words[10]), memory(words[11]),
+      engine(words[12]), algorithm(algorithm ? algorithm : ""), name(name ? name : "site " + std::to_string(words[1])) {
   const int64_t *next = words + 16, *ids = next + words[13];
   for (int64_t group = 0; group < words[13]; ++group) {
     groups.emplace_back(ids, ids + next[group]);

@@ -19,10 +19,11 @@ public:
   const std::string &failed() const { return problem; }
   int rank() const { return me; }
   int ranks() const { return count; }
-  /// What all ranks say about the case; none: this one is not in it. Ends the process if they can't.
+  /// What all ranks have as result of the case; none: this one is not in it. A failure ends the job.
   std::vector<Verdict> run(const Case &one);
 
 private:
+  [[noreturn]] void end(const Case &one, const std::string &why, braid_comm *comm);
   braid_comm *all = nullptr;
   std::vector<braid_comm *> few; ///< of the first 1, 2, ... ranks of the job
   int32_t me = 0, count = 1;

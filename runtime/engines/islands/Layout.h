@@ -15,7 +15,7 @@ struct Island {
 
 /// The islands of a communicator.
 struct Layout {
-  std::vector<Island> islands; ///< those that have ranks here
+  std::vector<Island> islands;        ///< those that have ranks here
   std::vector<int> islandOf, indexIn; ///< of each rank
   int me = 0;
 

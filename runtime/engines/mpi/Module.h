@@ -23,6 +23,8 @@ public:
   virtual Outcome start(Place &place) = 0;
   /// An engine of the processes with these ranks in MPI_COMM_WORLD, of which all call it at once, with one `tag`.
   virtual Outcome connect(const std::vector<int> &ranks, int tag, std::unique_ptr<Engine> &engine) = 0;
+  /// Lets MPI go on: what others wait for may be under way, also when all is done here.
+  virtual void progress() = 0;
   /// The process ends. Finalises MPI if `start` has initialised it and nothing has failed.
   virtual void end(bool good) = 0;
 

@@ -58,6 +58,7 @@ Outcome openModule(mpi::Module *&module) {
       opened = module = open(mpi::release);
       if (!module)
         return {BRAID_UNSUPPORTED, "expected " + place + " of this release, got one of another; build both together"};
+      whileWaiting([] { opened->progress(); });
       atFarewell([](bool good) { opened->end(good); });
       return {};
     }

@@ -91,6 +91,16 @@ Outcome Session::connect(const std::vector<int> &ranks, int tag, std::unique_ptr
   return done;
 }
 
+void Session::progress() {
+  int finalised = 0, some = 0;
+  if (failed || !started || !mayCall(mainThread))
+    return;
+  auto held = guard();
+  MPI_Finalized(&finalised);
+  if (!finalised)
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &some, MPI_STATUS_IGNORE);
+}
+
 void Session::end(bool good) {
   std::lock_guard<std::mutex> lock(mutex);
   int finalised = 0;

@@ -16,7 +16,7 @@ Outcome check(int code, const char *call);
 
 /// MPI's name for the bytes of an element. Types that MPI does not know travel as unsigned integers of their size.
 MPI_Datatype datatypeOf(braid_type type);
-/// MPI's own operation where it does what Arithmetic.h says, else one that runs the runtime's loops (small floats, bool, and the least
+/// MPI's own operation where it does what Arithmetic.h says, else one that runs the runtime's loops (small floats, bool, sums of small integers, and the least
 /// and greatest of floats, where a NaN counts). Of an average: its sum. Made once.
 Outcome operationOf(braid_type type, braid_reduction reduction, MPI_Op &operation);
 
@@ -25,6 +25,7 @@ public:
   static Session &get();
   Outcome start(Place &place) override;
   Outcome connect(const std::vector<int> &ranks, int tag, std::unique_ptr<Engine> &engine) override;
+  void progress() override;
   void end(bool good) override;
 
   /// Whether this thread may call MPI; `home`: the one that has made the communicator.

@@ -109,11 +109,13 @@ typedef struct braid_comm_options {
   const char *paths; /* tcp, verbs: connections of operations with a path: a plan's path, or those of several as one
                              ("to47000;0-1:50003.50007", "x4"; Paths.h); "off": operations do without, over ports of the
                              system's choice; NULL: BRAID_PATHS, else none. The same on all ranks */
-  const char *engine; /* who runs operations: "braid" (its own step programs), "mpi", "nccl", or several with commas between
+  const char
+      *engine; /* who runs operations: "braid" (its own step programs), "mpi", "nccl", or several with commas between
                          them, of which operations choose; the first is that of operations that name none. NULL: BRAID_ENGINE,
                          else "braid". The same on all ranks, and of subsets; an engine is connected when the communicator
                          is made */
-  const char *islands; /* "mpi:0-2;braid:3-7": engines that connect some of the job's ranks each, where no single one connects all.
+  const char *
+      islands; /* "mpi:0-2;braid:3-7": engines that connect some of the job's ranks each, where no single one connects all.
                           Collectives run by them inside an island, and by "braid" between islands. In engine's place. NULL:
                           BRAID_ISLANDS, else none. The same on all ranks */
 } braid_comm_options;
