@@ -259,7 +259,7 @@ func.func @path(%a: memref<4xf32>) {
 
 // Buffers of a device, by number or by name: the runtime is told so (2), and allocates there.
 // CHECK-DAG: memref<16xi64> = dense<[4, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]>
-// CHECK-DAG: memref<15xi64> = dense<[3, 1, 1, 13, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]>
+// CHECK-DAG: memref<16xi64> = dense<[4, 1, 1, 13, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]>
 // CHECK-DAG: llvm.func @braid_module_alloc_device(i64) -> (!llvm.ptr {llvm.noalias})
 // CHECK-LABEL: func.func @device
 func.func @device(%a: memref<4xf32, 1>, %b: memref<4xf32, #gpu.address_space<global>>, %c: memref<2xf32, #gpu.address_space<global>>) {
