@@ -30,9 +30,11 @@ struct CommunicatorOptions {
   std::string transport, profile;
   uint64_t seed = 0;
   double deadline = 60;
-  uint64_t job = 0;  ///< emulated
-  std::string clock; ///< emulated
-  std::string paths; ///< tcp
+  uint64_t job = 0;    ///< emulated
+  std::string clock;   ///< emulated
+  std::string paths;   ///< tcp
+  std::string engine;  ///< or several (engines/Engines.h); empty: braid
+  std::string islands; ///< engines of parts of it (engines/islands/Layout.h); empty: it has none
 };
 
 class Communicator {
@@ -87,6 +89,16 @@ public:
   }
   size_t planned() const { return operations.size() - (hashes ? 1 : 0); }
 
+  // For an engine that is made of communicators, of ranks of this one.
+  Outcome makeInner(const std::vector<int> &ranks, const std::string &engine, std::unique_ptr<Communicator> &inner);
+  /// All ranks have been able to make theirs.
+  Outcome agreeOnInner(const std::string &what, const Outcome &mine);
+  /// Starts the operation, or drives it, without waiting, also not for another thread that has this communicator.
+  Outcome driveInner(Operation &operation, bool &done);
+  Outcome innerFault();
+  /// It is of no use any more; what is in flight will not be awaited.
+  void endInner();
+
   // For operations.
   void fail(braid_status status, const std::string &text, bool tell = true);
   /// Tells all ranks, once for each operation and at its first start, what the operation is; gives its number, and that of its
@@ -99,6 +111,9 @@ public:
   std::string notAgreed(uint64_t number, int &rank) const;
   uint64_t stepsBegun() const { return family->begun; } ///< 0: steps are not announced
   uint64_t stepNumber() const { return family->step; }
+  /// Whether the engine's operations that were started before it have been launched.
+  bool mayLaunch(const Operation &operation) const;
+  bool works() const { return bool(failure); } ///< it has not failed
   bool hasTurn(const Operation &operation) { return family->hasTurn(operation); }
   std::string waitsForTurn(const Operation &operation) { return family->waitsFor(operation); }
 
@@ -109,6 +124,9 @@ private:
   static constexpr int noteLane = 3071, tagLanes = 3072;
   Communicator() = default;
 
+  Outcome connectSubset(const std::vector<int> &ranks, const CommunicatorOptions &wanted,
+                        std::unique_ptr<Communicator> &comm);
+  Outcome begin(Operation &operation, void *stream);
   bool progress();
   bool progressOwn();
   void armOwn(Clock &clock);
@@ -119,6 +137,8 @@ private:
   std::string group() const;
   void farewell(bool good, const std::string &why);
   void findHosts();
+  Outcome connectEngines();
+  Outcome planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation);
   void lookForFaults();
   /// `operation` has made this rank wait for `waited` seconds: says so, and at the deadline fails with what both wait for.
   void waitedFor(const Operation &operation, double waited);
@@ -126,7 +146,7 @@ private:
   bool talk();
   Outcome takeLanes(const Request &request, int count, int &first);
   Outcome failedHere() const { return failure; }
-  bool polls() const; ///< some operation waits for a device, which rings no bell
+  bool polls() const; ///< some operation waits for a device or an engine, which ring no bell
 
   /// What a rank says about an operation, one message on lane 0.
   struct Announcement {
@@ -159,6 +179,8 @@ private:
   std::deque<Said> said;            ///< sent from where it lies, as notes are: both outlive the transport
   std::unique_ptr<WaitNotes> notes; ///< made when somebody has waited for long
   std::unique_ptr<Transport> carrier;
+  std::vector<std::string> engineNames;                   ///< the first: of operations that name none
+  std::map<std::string, std::unique_ptr<Engine>> engines; ///< all but braid
   std::map<std::vector<int>, int> subsets;
 
   std::atomic<int> aborting{0}; ///< threads in abort; who waits lets them have the mutex

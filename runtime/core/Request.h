@@ -14,6 +14,7 @@
 
 #include "braid/runtime/algorithms/StepProgram.h"
 #include "core/Outcome.h"
+#include <numeric>
 
 namespace braid::runtime {
 
@@ -44,8 +45,12 @@ struct Request {
   algorithms::StepOptions options;                  ///< root, pairs, channels, segments
   const algorithms::Algorithm *algorithm = nullptr; ///< null: send and recv
   std::string arguments;                            ///< that the algorithm was asked for with: "(order=hosts)"
+  std::string engine = "braid";                     ///< who runs it
+  std::string spelled;                              ///< another engine's: the algorithm that was asked for
   std::string name;
 
+  /// Another engine's: it has no algorithm of ours, and no steps.
+  bool byEngine() const { return engine != "braid"; }
   bool ragged() const { return options.ragged; }
   /// Elements of the block from one rank to another, of which this is one, unless all pairs are known.
   size_t countOf(int source, int target) const {
@@ -60,22 +65,30 @@ struct Request {
   }
   /// What is put on its messages: the type of their elements. 0 would be none.
   uint16_t note() const { return uint16_t(accumulation + 1); }
-  size_t bytes() const;                            ///< of the abstract buffers of all tensors
-  size_t operandBytes(const Tensor &tensor) const; ///< of this rank
-  size_t resultBytes(const Tensor &tensor) const;
+  size_t bytes() const; ///< of the abstract buffers of all tensors
+  /// Of this rank.
+  size_t operandBytes(const Tensor &tensor) const { return tensor.send ? bytesOf(tensor, in, gives) : 0; }
+  size_t resultBytes(const Tensor &tensor) const { return tensor.receive ? bytesOf(tensor, out, takes) : 0; }
   /// "all_reduce 'gradients'", for errors.
   std::string title() const;
   /// What all ranks must agree about, in words, and as a hash.
   std::string signature() const;
   uint64_t hash() const;
+
+private:
+  size_t bytesOf(const Tensor &tensor, BlockRange range, const std::vector<size_t> &blocks) const {
+    return (ragged() ? std::accumulate(blocks.begin(), blocks.end(), size_t(0)) : tensor.count * size_t(range.count)) *
+           elementBytes;
+  }
 };
 
 /// The step program's name for it; send and recv: permute.
 algorithms::Collective kindOf(braid_collective collective);
 const char *name(braid_collective collective);
 
-/// Checks the options and fills in the defaults (algorithm, channels, segments).
-Outcome readRequest(const braid_op_options &options, int me, int ranks, Request &request);
+/// Checks the options and fills in the defaults (algorithm, channels, segments). `engine`: of requests that name none.
+Outcome readRequest(const braid_op_options &options, int me, int ranks, Request &request,
+                    const std::string &engine = "braid");
 
 /// The request with other buffers of the same sizes.
 Outcome readBuffers(const braid_buffer *buffers, size_t count, Request &request);

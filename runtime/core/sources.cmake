@@ -10,6 +10,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Family.cpp
   core/Farewell.cpp
   core/InProcessExchange.cpp
+  core/Inner.cpp
   core/Operation.cpp
   core/PartPlanner.cpp
   core/Plan.cpp
@@ -20,5 +21,6 @@ set(BRAID_RT_CORE_SOURCES
   core/SystemError.cpp
   core/Transports.cpp
   core/Version.cpp
+  core/Waiting.cpp
   core/WaitNotes.cpp
   core/ZeroCopy.cpp)

@@ -172,6 +172,7 @@ void Module::plan(SiteState &state, Operation &operation) {
   options.name = site.name.c_str();
   options.accumulation = int32_t(site.accumulation);
   options.memory = int32_t(site.memory);
+  options.engine = site.engineName();
   options.queue = site.algorithm.empty() ? 0 : 1; // a plan counts on one collective at a time
   check(braid_op_plan(state.members.comm, &options, &operation.op), site.name);
 }
@@ -261,7 +262,7 @@ void Module::release(void *memory) {
 void Module::reset() {
   for (auto &[words, state] : sites)
     for (auto &operation : state->operations)
-      if (!operation->inFlight)
+      if (operation->op && !operation->inFlight) // none: its plan was refused
         check(braid_op_destroy(operation->op), state->site.name);
   sites.clear();
   described.clear();
