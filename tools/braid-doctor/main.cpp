@@ -25,8 +25,8 @@ class with PFC and ECN, PCIe slots, ACS, IOMMU, GPUDirect, locked memory, queue 
   -o FILE           write the report to a file; default: standard output
   --record DIR      keep all that was read, to be looked at elsewhere: it has addresses and names of this host;
                     default: nothing is kept
-  --since DIR      counters of losses, retries, congestion and pauses since such a record was made, of a run between: with
-                   --all also those that did not grow; default: since the start of the host
+  --since DIR       counters of losses, retries, congestion and pauses since such a record was made, of a run between: with
+                    --all also those that did not grow; default: since the start of the host
   --root DIR        look at such a record, or at a copy of a host's /sys and /proc; default: this host
 
 Exit status: 0 no problem was found, 1 some were, 2 for a wrong command line or files that can't be read or written.
