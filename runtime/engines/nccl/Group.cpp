@@ -1,0 +1,247 @@
+//===- Group.cpp - how ranks get a communicator of NCCL -------------------------------------------------------------===//
+#include "engines/nccl/Group.h"
+#include "bootstrap/Deadline.h"
+#include "bootstrap/Wire.h"
+#include "engines/nccl/Devices.h"
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+namespace braid::runtime::nccl {
+
+using cuda::Current;
+
+namespace {
+
+/// What a rank says of itself before it connects, or why it can't.
+struct Hello {
+  Outcome outcome;
+  int version = 0, parent = 0; ///< parent: 0: none, or gone; 1: good; 2: revoked
+  RankDevices seen;
+
+  std::string encode() const {
+    std::string text;
+    Writer(text).u32(uint32_t(outcome.status)).string(outcome.text).u32(uint32_t(version)).u8(uint8_t(parent)).string(
+        seen.encode());
+    return text;
+  }
+  bool decode(const std::string &text) {
+    Reader reader(text);
+    outcome.status = braid_status(reader.u32());
+    outcome.text = reader.string();
+    version = int(reader.u32());
+    parent = reader.u8();
+    std::string devices = reader.string();
+    return reader.complete() && (outcome.status != BRAID_OK || RankDevices::decode(devices, seen));
+  }
+};
+
+bool ascending(const std::vector<int> &ranks) { return std::is_sorted(ranks.begin(), ranks.end()); }
+
+} // namespace
+
+Outcome Group::connect(const EngineContext &context, Group *parent, const std::vector<int> &ranks,
+                       std::unique_ptr<Group> &group) {
+  Hello mine;
+  const Library *nccl = Library::find(mine.outcome);
+  if (nccl)
+    mine.outcome = seeDevices(mine.seen);
+  if (nccl && parent) {
+    mine.seen.current = parent->device; // buffers are there
+    bool fit = int(ranks.size()) == parent->size ? bool(nccl->ncclCommSplit) && parent->state == Good
+                                                 : nccl->ncclCommShrink && ascending(ranks);
+    bool idle = parent->inFlight == 0 || parent->state == Revoked;
+    mine.parent = fit && idle && parent->state != Gone ? 1 + (parent->state == Revoked) : 0;
+  }
+  mine.version = nccl ? nccl->version : 0;
+  std::vector<std::string> said;
+  Outcome met = context.exchange.allgather(context.key + "/hello", context.members, mine.encode(), context.deadline, said);
+  if (!met)
+    return met;
+  std::vector<RankDevices> seen;
+  bool inherit = true, failed = false;
+  for (size_t rank = 0; rank < said.size(); ++rank) {
+    Hello theirs;
+    std::string who = "rank " + std::to_string(context.members[rank]);
+    if (!theirs.decode(said[rank]))
+      return {BRAID_MISMATCH, "expected what " + who + " is, got " + std::to_string(said[rank].size()) + " bytes"};
+    if (!theirs.outcome)
+      return {theirs.outcome.status, who + ": " + theirs.outcome.text};
+    if (theirs.version != mine.version)
+      return {BRAID_MISMATCH, "expected one version on all ranks, got " + nccl->versionText() + " and, on " + who +
+                                  ", " + Library::text(theirs.version)};
+    inherit &= theirs.parent != 0;
+    failed |= theirs.parent == 2;
+    seen.push_back(theirs.seen);
+  }
+  std::vector<int> devices;
+  Outcome done = assignDevices(seen, context.members, devices);
+  if (!done)
+    return done;
+  Outcome why;
+  std::unique_ptr<Group> made(
+      new Group(*nccl, *cuda::Driver::find(why), devices[size_t(context.me)], context.deadline));
+  made->size = context.size();
+  done = made->open();
+  if (done && inherit && made->fromParent(context, *parent, ranks, failed)) {
+    group = std::move(made);
+    return {};
+  }
+  done = context.exchange.agree(context.key + "/open", context.members, done, context.deadline);
+  if (done)
+    done = made->byId(context);
+  if (done)
+    group = std::move(made);
+  return done;
+}
+
+Outcome Group::open() {
+  Outcome done = cuda::contextOf(driver, 0, context, device);
+  if (!done)
+    return done;
+  Current current(driver, context);
+  cuda::Address at = 0;
+  done = current.outcome();
+  if (done)
+    done = driver.check(driver.cuStreamCreate(&stream, cuda::streamNonBlocking), "a stream");
+  if (done)
+    done = driver.check(driver.cuMemAlloc_v2(&at, 256), "256 bytes of the device");
+  if (done)
+    done = driver.check(driver.cuMemsetD8Async(at, 0, 256, stream), "clearing memory of the device");
+  barrier = reinterpret_cast<char *>(at);
+  return done;
+}
+
+Outcome Group::look(bool &still) const {
+  Result now = ok;
+  Outcome asked = handle ? nccl.check(nccl.ncclCommGetAsyncError(handle, &now), "ncclCommGetAsyncError", handle)
+                         : Outcome(BRAID_ABORTED, "the communicator is gone");
+  still = now == inProgress;
+  return asked ? nccl.check(now, "the communicator", handle) : asked;
+}
+
+/// Until NCCL has done what was asked for, a member has died, or the deadline.
+Outcome Group::settle(const EngineContext &context, const std::string &what) {
+  Deadline until(deadline);
+  for (unsigned turns = 1;; ++turns) {
+    bool still = false;
+    Outcome state = look(still);
+    if (!state || !still)
+      return state;
+    if (until.passed())
+      return {BRAID_TIMEOUT, "" + what + ": not all ranks have come within " + std::to_string(int(deadline)) + " s"};
+    std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns * 20, 2000u)));
+    for (int rank : context.members)
+      if (turns % 64 == 0)
+        if (Outcome lives = context.exchange.alive(rank); !lives)
+          return lives;
+  }
+}
+
+/// The first rank makes the id; all the others get it from Braid's rendezvous.
+Outcome Group::byId(const EngineContext &meeting) {
+  Current current(driver, context);
+  UniqueId id = {};
+  Outcome done;
+  if (meeting.me == 0)
+    done = nccl.check(nccl.ncclGetUniqueId(&id), "ncclGetUniqueId");
+  std::string mine;
+  if (meeting.me == 0)
+    Writer(mine).u32(uint32_t(done.status)).string(done ? std::string(id.internal, sizeof id.internal) : done.text);
+  std::vector<std::string> all;
+  Outcome met = meeting.exchange.allgather(meeting.key + "/id", meeting.members, mine, deadline, all);
+  if (!met)
+    return met;
+  Reader reader(all[0]);
+  auto status = braid_status(reader.u32());
+  std::string text = reader.string();
+  if (status != BRAID_OK || text.size() != sizeof id.internal)
+    return {status == BRAID_OK ? BRAID_MISMATCH : status,
+            "rank " + std::to_string(meeting.members[0]) + ": " +
+                (status == BRAID_OK ? "expected an id of 128 bytes, got " + std::to_string(text.size()) : text)};
+  text.copy(id.internal, sizeof id.internal);
+  Config config;
+  done = nccl.check(nccl.ncclCommInitRankConfig(&handle, size, id, meeting.me, &config), "ncclCommInitRankConfig", handle);
+  state = handle ? Good : Gone;
+  if (done)
+    done = settle(meeting, "ncclCommInitRankConfig");
+  done = meeting.exchange.agree(meeting.key + "/ready", meeting.members, done, deadline);
+  if (!done && handle)
+    abort();
+  return done;
+}
+
+/// Where NCCL does not make it from the parent's, on some rank, all use an id.
+Outcome Group::fromParent(const EngineContext &meeting, Group &parent, const std::vector<int> &ranks, bool failed) {
+  Current current(driver, context);
+  Config config;
+  Outcome done;
+  std::string what = "ncclCommSplit";
+  bool still = false;
+  if (failed)
+    for (Deadline until(deadline); parent.look(still) && still && !until.passed();) // it becomes quiet
+      std::this_thread::yield();
+  if (int(ranks.size()) == parent.size) {
+    done = nccl.check(nccl.ncclCommSplit(parent.handle, 0, meeting.me, &handle, &config), what, parent.handle);
+  } else {
+    constexpr int shrinkAbort = 1;
+    what = "ncclCommShrink";
+    std::vector<int> left(size_t(parent.size));
+    std::iota(left.begin(), left.end(), 0);
+    left.erase(std::remove_if(left.begin(), left.end(),
+                              [&](int rank) { return std::binary_search(ranks.begin(), ranks.end(), rank); }),
+               left.end());
+    done = nccl.check(nccl.ncclCommShrink(parent.handle, left.data(), int(left.size()), &handle, &config,
+                                          failed ? shrinkAbort : 0),
+                      what, parent.handle);
+  }
+  state = handle ? Good : Gone;
+  if (done)
+    done = settle(meeting, what);
+  done = meeting.exchange.agree(meeting.key + "/inherited", meeting.members, done, deadline);
+  if (!done && handle) {
+    nccl.ncclCommAbort(handle);
+    handle = nullptr;
+    state = Gone;
+  }
+  return done;
+}
+
+void Group::abort() {
+  if (state != Good)
+    return;
+  Current current(driver, context);
+  if (nccl.ncclCommRevoke && nccl.ncclCommShrink) {
+    nccl.ncclCommRevoke(handle, 0);
+    state = Revoked;
+    return;
+  }
+  nccl.ncclCommAbort(handle);
+  handle = nullptr;
+  state = Gone;
+}
+
+Group::~Group() {
+  if (!context)
+    return;
+  Current current(driver, context);
+  bool ended = false;
+  if (state == Good && nccl.ncclCommFinalize(handle) <= inProgress) {
+    Deadline until(deadline);
+    bool still = true;
+    Outcome going;
+    while ((going = look(still)) && still && !until.passed())
+      std::this_thread::yield();
+    ended = going && !still && nccl.ncclCommDestroy(handle) == ok;
+  }
+  if (state != Gone && !ended)
+    nccl.ncclCommAbort(handle);
+  if (stream)
+    driver.cuStreamSynchronize(stream);
+  if (barrier)
+    driver.cuMemFree_v2(reinterpret_cast<cuda::Address>(barrier));
+  if (stream)
+    driver.cuStreamDestroy_v2(stream);
+}
+
+} // namespace braid::runtime::nccl
