@@ -13,6 +13,7 @@
 //            --transports a,b     default: all of this build, and with a profile emulated+shm
 //            --ranks A-B          default: 1-9
 //            --memory KIND        host, pinned or device: where operands and results are
+//            --engine NAME        who runs the operations: those cases that it has, by its own algorithms
 //            --every K            each K-th case    --shard I/N    the I-th of N equal parts, from 0    --from K    go on there
 //
 // Each case is checked against a serial reference with guard bytes; results that must be equal on all ranks are compared
@@ -45,6 +46,7 @@ struct Settings {
 };
 
 std::string profile; ///< of the emulated fabric; % stands for the number of ranks
+std::string engine;  ///< of all communicators; empty: braid
 
 runtime::CommunicatorOptions optionsFor(const std::string &transport, int ranks) {
   runtime::CommunicatorOptions options;
@@ -55,6 +57,7 @@ runtime::CommunicatorOptions optionsFor(const std::string &transport, int ranks)
       options.profile.replace(at, 1, std::to_string(ranks));
   }
   options.deadline = 60;
+  options.engine = engine;
   return options;
 }
 
@@ -128,6 +131,19 @@ std::string runOnProcesses(const Case &one) {
   for (uint64_t result : results)
     verdicts.push_back({"", result});
   return problem.empty() ? judge(one, verdicts) : problem;
+}
+
+/// Whether an engine has the case; what it has not is refused by the runtime, which other tests look at.
+bool serves(const Case &one) {
+  if (engine.empty())
+    return true;
+  if (!one.algorithm.empty() || one.helpers || one.channels > 1 || one.chunks)
+    return false;
+  if (engine != "nccl" || !one.reduces())
+    return true;
+  if (one.type == BRAID_I16 || one.type == BRAID_U16)
+    return false;
+  return one.reduction < BRAID_AND || (one.type == BRAID_BOOL && one.reduction != BRAID_XOR);
 }
 
 /// The case with each root that is to be run.
@@ -254,6 +270,8 @@ bool read(int argc, char **argv, Settings &settings) {
       settings.from = std::atol(value.c_str());
     else if (word == "--plant")
       settings.plant = value;
+    else if (word == "--engine")
+      engine = value;
     else if (word == "--profile")
       profile = value;
     else if (word == "--steady")
@@ -286,7 +304,7 @@ int main(int argc, char **argv) {
                  "usage: conformance [--seed N] [--full | --exhaustive] [--processes] [--control] [--verbose]\n"
                  "                   [--transports a,b] [--profile FILE] [--ranks A-B] [--every K] [--shard I/N]\n"
                  "                   [--from K] [--steady N] [--plant race|bounds]\n"
-                 "                   [--memory host|pinned|device]\n");
+                 "                   [--memory host|pinned|device] [--engine NAME]\n");
     return 2;
   }
   if (settings.transports.empty()) {
@@ -317,6 +335,8 @@ int main(int argc, char **argv) {
   std::map<std::string, int64_t> perTransport;
   auto reported = begin;
   auto handle = [&](const Case &one) {
+    if (!serves(one))
+      return;
     int64_t number = cases++;
     if (number < settings.from || number % settings.every ||
         number / settings.every % settings.shards != settings.shard)
@@ -328,6 +348,7 @@ int main(int argc, char **argv) {
     }
     for (Case each : withRoots(one, settings.full)) {
       each.memory = settings.memory;
+      each.tags = engine != "nccl"; // which has none
       ++runs;
       ++perTransport[each.transport];
       if (settings.verbose) {

@@ -340,7 +340,8 @@ Result ncclCommFinalize(Comm comm) {
   record("ncclCommFinalize", comm->log);
   std::lock_guard<std::mutex> lock(comm->mutex);
   comm->ending = true;
-  return comm->state = inProgress;
+  comm->state = inProgress;
+  return comm->blocking ? ok : inProgress;
 }
 
 Result ncclCommDestroy(Comm comm) {

@@ -8,7 +8,8 @@
 // results are there is recorded when NCCL has put its kernels into the stream. A wait returns when that event has come, so that an error, or a
 // peer that does not come, is that wait's.
 //
-// Sends and receives that were started before the first wait are one group call, since NCCL's may wait for each other else.
+// Sends and receives that were started before somebody waits are one group call, since NCCL's may wait for each other else; where nobody
+// waits they are kept back for some turns only.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "engines/nccl/Calls.h"
 #include "engines/nccl/Group.h"
@@ -54,6 +55,7 @@ private:
 
   std::deque<NcclOperation *> launched;
   std::vector<NcclOperation *> issuing; ///< NCCL is at it
+  int keptBack = 0;                     ///< turns
 };
 
 class NcclOperation : public EngineOperation {
@@ -120,8 +122,9 @@ Outcome NcclEngine::pump(bool wanted) {
     if (launched.empty())
       return {};
     auto collective = std::find_if(launched.begin(), launched.end(), [](auto *each) { return !each->pointToPoint(); });
-    if (launched.front()->pointToPoint() && !wanted && collective == launched.end())
+    if (launched.front()->pointToPoint() && !wanted && collective == launched.end() && ++keptBack < 64)
       return {};
+    keptBack = 0;
     auto end = launched.front()->pointToPoint() ? collective : launched.begin() + 1;
     issuing.assign(launched.begin(), end);
     launched.erase(launched.begin(), end);

@@ -1,0 +1,187 @@
+//===- Main.cpp - ranks that run collectives by NCCL, or by the stand-in --------------------------------------------===//
+//
+//   nccl_ranks                  this process is a rank (braid-launch): every collective on a device, checked; a subset; then where it ran
+//   nccl_ranks --modulo N       before that it makes the device of its rank modulo N current, as programs wrongly do
+//   nccl_ranks --misuse         calls the library as it must not be called: each call has to be refused
+//
+// The last line of a rank is "rank R on HOST: device D, N cases".
+//===------------------------------------------------------------------------------------------------------------===//
+#include "engines/nccl/Library.h"
+#include "test/conformance/Check.h"
+#include "test/conformance/Device.h"
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <unistd.h>
+
+using namespace braid;
+using namespace braid::test;
+namespace nccl = braid::runtime::nccl;
+namespace cuda = braid::runtime::cuda;
+
+namespace {
+
+[[noreturn]] void fail(const std::string &text) {
+  std::fprintf(stderr, "nccl_ranks: %s\n", text.c_str());
+  std::exit(1);
+}
+
+void need(const runtime::Outcome &outcome) {
+  if (!outcome)
+    fail(outcome.text);
+}
+
+const cuda::Driver &driver() {
+  runtime::Outcome why;
+  const cuda::Driver *found = cuda::Driver::find(why);
+  need(why);
+  return *found;
+}
+
+void makeCurrent(int ordinal) {
+  cuda::Device device = 0;
+  cuda::Context context = nullptr;
+  need(driver().check(driver().cuDeviceGet(&device, ordinal), "device"));
+  need(driver().check(driver().cuDevicePrimaryCtxRetain(&context, device), "context"));
+  need(driver().check(driver().cuCtxSetCurrent(context), "context"));
+}
+
+/// Of one element type each; all collectives, every root, apart and in place, one tensor and three.
+int collectives(braid_comm *comm, int ranks) {
+  int cases = 0;
+  Case one;
+  one.ranks = ranks;
+  one.memory = BRAID_MEMORY_DEVICE;
+  one.tags = false;
+  for (int c = BRAID_ALL_REDUCE; c <= BRAID_BARRIER; ++c)
+    for (int form = 0; form < 6; ++form) {
+      one.collective = braid_collective(c);
+      one.type = form % 3 == 0 ? BRAID_F32 : form % 3 == 1 ? BRAID_BF16 : BRAID_I64;
+      one.reduction = form == 1 ? BRAID_AVERAGE : form == 2 ? BRAID_MAX : BRAID_SUM;
+      one.count = form == 5 ? 100003 : 1000;
+      one.place = form % 2 ? Case::InPlace : Case::Apart;
+      one.tensors = form == 4 ? 3 : 1;
+      one.ragged = c == BRAID_ALL_TO_ALL && form == 3;
+      if (c == BRAID_RECV || (c == BRAID_SEND && ranks < 2) || (form && c == BRAID_BARRIER))
+        continue;
+      for (one.root = 0; one.root < (one.rooted() ? ranks : 1); ++one.root, ++cases) {
+        std::vector<Data> data;
+        data.emplace_back(one, 0);
+        data.emplace_back(one, 1);
+        if (Verdict verdict = runCase(one, data, comm); !verdict.problem.empty())
+          fail(one.text() + ": " + verdict.problem);
+      }
+    }
+  return cases;
+}
+
+/// Rank `rank` is in one of two halves; both run beside each other.
+int halves(braid_comm *comm, int rank, int ranks) {
+  std::vector<int32_t> mine;
+  for (int each = rank % 2; each < ranks; each += 2)
+    mine.push_back(each);
+  braid_comm *half = nullptr, *turned = nullptr;
+  if (braid_comm_subset(comm, mine.data(), mine.size(), &half))
+    fail(braid_last_error());
+  int cases = collectives(half, int(mine.size()));
+  std::vector<int32_t> all;
+  for (int each = 0; each < ranks; ++each)
+    all.push_back(ranks - 1 - each);
+  if (braid_comm_subset(comm, all.data(), all.size(), &turned))
+    fail(braid_last_error());
+  cases += collectives(turned, ranks);
+  if (braid_comm_destroy(turned) || braid_comm_destroy(half))
+    fail(braid_last_error());
+  return cases;
+}
+
+int asRank(int modulo) {
+  const char *number = std::getenv("BRAID_RANK");
+  if (modulo)
+    makeCurrent(number ? std::atoi(number) % modulo : 0);
+  braid_comm_options options = {};
+  options.size = sizeof options;
+  options.engine = "nccl";
+  options.deadline_s = 20;
+  braid_comm *comm = nullptr;
+  int32_t rank = 0, ranks = 0;
+  if (braid_comm_create(&options, &comm) || braid_comm_rank(comm, &rank, &ranks))
+    fail(braid_last_error());
+  int cases = collectives(comm, ranks);
+  if (ranks > 1)
+    cases += halves(comm, rank, ranks);
+  void *memory = braid_alloc_in(comm, BRAID_MEMORY_DEVICE, 64);
+  int device = -1;
+  if (!memory)
+    fail(braid_last_error());
+  driver().cuPointerGetAttribute(&device, cuda::pointerDevice, reinterpret_cast<cuda::Address>(memory));
+  braid_free(comm, memory);
+  if (braid_comm_destroy(comm))
+    fail(braid_last_error());
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  std::printf("rank %d on %s: device %d, %d cases\n", rank, host, device, cases);
+  return 0;
+}
+
+/// The judge: calls that NCCL refuses, or would not survive.
+int misuse() {
+  runtime::Outcome why;
+  const nccl::Library *found = nccl::Library::find(why);
+  need(why);
+  const nccl::Library &library = *found;
+  makeCurrent(0);
+  cuda::Address at = 0;
+  cuda::Stream stream = nullptr;
+  need(driver().check(driver().cuMemAlloc_v2(&at, 4096), "memory"));
+  need(driver().check(driver().cuStreamCreate(&stream, 0), "stream"));
+  auto *buffer = reinterpret_cast<char *>(at);
+  std::vector<char> host(4096);
+  nccl::UniqueId id = {}, unknown = {};
+  nccl::Config blocking, wrong;
+  blocking.blocking = 1;
+  wrong.magic = 1;
+  nccl::Comm comm = nullptr;
+  int refused = 0;
+  auto must = [&](nccl::Result result, const char *what) {
+    if (result != nccl::ok)
+      fail(std::string(what) + ": " + library.ncclGetLastError(comm));
+  };
+  auto refuses = [&](nccl::Result result, nccl::Result expected, const char *what) {
+    if (result != expected)
+      fail(std::string(what) + ": expected result " + std::to_string(expected) + ", got " + std::to_string(result));
+    ++refused;
+  };
+  must(library.ncclGetUniqueId(&id), "id");
+  refuses(library.ncclCommInitRankConfig(&comm, 1, unknown, 0, &blocking), nccl::invalidArgument, "an id that nobody made");
+  refuses(library.ncclCommInitRankConfig(&comm, 1, id, 1, &blocking), nccl::invalidArgument, "a rank beyond the ranks");
+  refuses(library.ncclCommInitRankConfig(&comm, 1, id, 0, &wrong), nccl::invalidArgument, "a config that is none");
+  must(library.ncclCommInitRankConfig(&comm, 1, id, 0, &blocking), "connect");
+  nccl::Comm again = nullptr;
+  refuses(library.ncclCommInitRankConfig(&again, 1, id, 0, &blocking), nccl::invalidUsage, "a rank twice");
+  refuses(library.ncclGroupEnd(), nccl::invalidUsage, "an end without a start");
+  auto sum = [&](const void *from, void *to, nccl::Type type, nccl::Reduction op, nccl::Stream on) {
+    return library.ncclAllReduce(from, to, 100, type, op, comm, on);
+  };
+  must(sum(buffer, buffer, nccl::f32, nccl::sum, stream), "a sum in place");
+  refuses(sum(host.data(), buffer, nccl::f32, nccl::sum, stream), nccl::invalidArgument, "memory of the host");
+  refuses(sum(buffer, buffer + 4, nccl::f32, nccl::sum, stream), nccl::invalidArgument, "memory that overlaps");
+  refuses(sum(buffer, buffer, nccl::Type(12), nccl::sum, stream), nccl::invalidArgument, "a type that is none");
+  refuses(sum(buffer, buffer, nccl::f32, nccl::Reduction(5), stream), nccl::invalidArgument, "a reduction that is none");
+  refuses(sum(buffer, buffer, nccl::f32, nccl::sum, &refused), nccl::invalidArgument, "a stream that is none");
+  refuses(library.ncclBroadcast(buffer, buffer, 1, nccl::f32, 1, comm, stream), nccl::invalidArgument, "a root beyond the ranks");
+  refuses(library.ncclCommDestroy(comm), nccl::invalidUsage, "an end with calls in flight");
+  need(driver().check(driver().cuStreamSynchronize(stream), "stream"));
+  must(library.ncclCommFinalize(comm), "finalize");
+  std::printf("%d calls refused\n", refused);
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string word = argc > 1 ? argv[1] : "";
+  if (word == "--misuse")
+    return misuse();
+  return asRank(word == "--modulo" && argc > 2 ? std::atoi(argv[2]) : 0);
+}
