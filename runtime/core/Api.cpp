@@ -69,6 +69,8 @@ Outcome readSettings(const braid_comm_options &given, CommunicatorOptions &setti
   settings.clock = options.clock ? options.clock : "";
   if (const char *paths = options.paths ? options.paths : std::getenv("BRAID_PATHS"))
     settings.paths = paths;
+  if (const char *engine = options.engine ? options.engine : std::getenv("BRAID_ENGINE"))
+    settings.engine = engine;
   settings.deadline = options.deadline_s > 0 ? options.deadline_s : 60;
   if (all)
     *all = options;
@@ -250,7 +252,7 @@ braid_status braid_op_wait(braid_op *op) {
 static Outcome followsStreams(const braid_op *op) {
   if (!op)
     return missing("an operation");
-  return op->operation->staging
+  return op->operation->followsStreams()
              ? Outcome()
              : Outcome(BRAID_INVALID, op->operation->request.title() +
                                           ": expected buffers of a device, or pinned ones, to follow a "

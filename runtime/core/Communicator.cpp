@@ -2,25 +2,15 @@
 #include "core/Communicator.h"
 #include "braid/runtime/algorithms/Levels.h"
 #include "core/Staging.h"
+#include "core/Waiting.h"
+#include "engines/Engines.h"
 #include "transports/Clock.h"
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <random>
 
 namespace braid::runtime {
-
-namespace {
-
-constexpr unsigned spinsBetweenLooks = 16, spinsBetweenFaults = 32;
-constexpr double timeBetweenFaults = 1e-3; ///< seconds; by time, since on a busy machine a turn given up takes long
-constexpr double silentFor = 1;            ///< seconds that a rank waits before it says what for
-constexpr double lateWait = 50e-6;         ///< seconds from start to wait that count as overlap
-
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-} // namespace
 
 Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int> members, const std::string &key,
                              const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm,
@@ -42,6 +32,10 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
     return {connected.status,
             made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
   made->findHosts();
+  connected = made->connectEngines();
+  if (!connected)
+    return {connected.status,
+            made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
   for (int lane = 1; lane < collectiveLanes; ++lane)
     made->freeLanes.insert(made->freeLanes.end(), lane);
   made->told.resize(size_t(made->size()));
@@ -64,6 +58,8 @@ Outcome Communicator::greet() {
   if (!settings.paths.empty())
     wants += ", paths " + (settings.paths.size() < 64 ? settings.paths : settings.paths.substr(0, 64) + "...") + " (" +
              std::to_string(std::hash<std::string>()(settings.paths)) + ")";
+  if (!settings.engine.empty() && settings.engine != braidEngine)
+    wants += ", engine " + settings.engine;
   std::vector<std::string> all;
   std::string nonce = std::to_string(random()) + "." + std::to_string(random());
   Outcome met = exchange->allgather(key + "/hello", members, nonce + " " + wants, settings.deadline, all);
@@ -111,11 +107,27 @@ void Communicator::findHosts() {
   hosts = algorithms::levels(std::move(hosts));
 }
 
+/// The engines that its ranks have named, one after another.
+Outcome Communicator::connectEngines() {
+  Outcome done = readEngines(settings.engine, engineNames);
+  for (const std::string &name : engineNames) {
+    if (!done || name == braidEngine)
+      continue;
+    if (carrier->clock() || !carrier->carriesData())
+      return {BRAID_UNSUPPORTED, "engine '" + name + "': expected a transport without a clock of its own, got '" +
+                                     settings.transport + "', whose fabric an engine would not use"};
+    EngineContext context{*exchange, members, me, key + "/engine/" + name, settings.deadline, hosts};
+    done = makeEngine(name, context, engines[name]);
+  }
+  return done;
+}
+
 Communicator::~Communicator() {
   thread.reset();
   if (family)
     family->leave(*this);
-  operations.clear(); // before the transport, which owns their memory
+  operations.clear(); // before the engines and the transport, which own their memory
+  engines.clear();
 }
 
 Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm) {
@@ -186,7 +198,7 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   if (!failure)
     return failure;
   Request request;
-  Outcome done = readRequest(options, me, size(), request);
+  Outcome done = readRequest(options, me, size(), request, engineNames[0]);
   if (!done)
     return {done.status, named(me) + ": " + done.text};
   request.options.hosts = hosts;
@@ -197,16 +209,21 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   if (std::string why = request.options.path ? carrier->whyNoPath() : ""; !why.empty())
     return {BRAID_UNSUPPORTED, named(me) + ": " + request.title() + ": " + why};
   std::unique_ptr<Staging> staging;
-  if (request.memory != BRAID_MEMORY_HOST)
-    done = Staging::make(request, *carrier, staging);
+  std::unique_ptr<EngineOperation> byEngine;
   Plan plan;
-  if (done)
-    done = makePlan(request, *carrier, plan);
   Attachments attached(*carrier);
-  if (done)
+  int firstLane = 1;
+  auto engine = engines.find(request.engine);
+  bool taken = engine != engines.end() && engine->second->takes(request.memory);
+  if (request.memory != BRAID_MEMORY_HOST && !taken)
+    done = Staging::make(request, *carrier, staging);
+  if (done && request.byEngine())
+    done = planByEngine(request, byEngine);
+  else if (done)
+    done = makePlan(request, *carrier, plan);
+  if (done && !byEngine)
     done = attached.take(request);
-  int firstLane = 0;
-  if (done)
+  if (done && !byEngine)
     done = takeLanes(request, int(plan.lanes.size()), firstLane);
   if (!done) {
     for (void *memory : plan.memory)
@@ -217,10 +234,34 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
   auto made =
       std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached), std::move(staging),
-                                  firstLane, queue, request.pointToPoint() ? pointToPoint++ : 0);
+                                  std::move(byEngine), firstLane, queue, request.pointToPoint() ? pointToPoint++ : 0);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
+}
+
+Outcome Communicator::planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation) {
+  auto found = engines.find(request.engine);
+  if (found == engines.end()) {
+    std::string here;
+    for (const std::string &name : engineNames)
+      here += (here.empty() ? "'" : ", '") + name + "'";
+    return {BRAID_UNSUPPORTED, "expected an engine that the communicator was made with, " + here + ", got '" +
+                                   request.engine + "'; name it in braid_comm_options.engine, or in BRAID_ENGINE, on " +
+                                   "all ranks"};
+  }
+  Outcome planned = found->second->plan(request, operation);
+  return planned ? planned : Outcome(planned.status, "engine '" + request.engine + "': " + planned.text);
+}
+
+bool Communicator::mayLaunch(const Operation &operation) const {
+  for (const Operation *each : active) {
+    if (each == &operation)
+      return true;
+    if (each->state < Operation::Running && each->request.engine == operation.request.engine)
+      return false;
+  }
+  return true;
 }
 
 Outcome Communicator::rebind(Operation &operation, const braid_buffer *buffers, size_t count) {
@@ -241,7 +282,7 @@ Outcome Communicator::start(Operation &operation, void *stream) {
     return {BRAID_INVALID,
             named(me) + ": " + operation.request.title() + ": expected it to be awaited before it is started again"};
   Operation *turnOf = nullptr;
-  if (operation.request.pointToPoint())
+  if (operation.request.pointToPoint() && !operation.byEngine) // an engine takes them in order itself
     for (Operation *other : active)
       if (other->request.collective == operation.request.collective && other->request.peer == operation.request.peer &&
           other->request.tag == operation.request.tag)
@@ -296,82 +337,6 @@ bool Communicator::progressOwn() {
         other->turnOf = nullptr;
   }
   return moved;
-}
-
-Outcome Communicator::drive(Operation &operation, std::unique_lock<std::mutex> &lock) {
-  double since = 0, looked = 0;
-  unsigned spins = 0;
-  auto goesOn = [&] {
-    spins = 0;
-    since = 0;
-    if (notes)
-      notes->goOn();
-  };
-  while (operation.state != Operation::Done) {
-    if (!failure)
-      return failure;
-    if (progress()) {
-      goesOn();
-      continue;
-    }
-    if (Clock *clock = carrier->clock())
-      armClock(*clock);
-    if (polls() && ++spins)
-      std::this_thread::yield();
-    else
-      carrier->idle(spins++);
-    if (aborting.load(std::memory_order_relaxed)) {
-      lock.unlock();
-      while (aborting)
-        std::this_thread::yield();
-      lock.lock();
-    }
-    if (spins % spinsBetweenLooks)
-      continue;
-    double now = seconds();
-    if (since == 0)
-      since = looked = now;
-    if (now - looked < timeBetweenFaults)
-      continue;
-    looked = now;
-    if (progress()) { // what a rank did before it died counts
-      goesOn();
-      continue;
-    }
-    lookForFaults();
-    if (failure)
-      waitedFor(operation, now - since);
-  }
-  goesOn();
-  for (unsigned turns = 1; !carrier->settled() && failure; ++turns) { // others wait for it
-    carrier->progress();
-    carrier->idle(turns);
-    if (turns % spinsBetweenFaults == 0)
-      lookForFaults();
-  }
-  operation.state = Operation::Idle;
-  return {};
-}
-
-void Communicator::waitedFor(const Operation &operation, double waited) {
-  int peer = -1, lane = -1;
-  std::string what = operation.request.title() + ": " + operation.waitsFor(&peer, &lane);
-  Clock *clock = carrier->clock();
-  bool speaks = !(clock && clock->isVirtual()); // there, a note would change the time of what it travels beside
-  if (speaks && waited > std::min(settings.deadline / 2, clock ? settings.deadline : silentFor)) {
-    if (!notes)
-      notes = std::make_unique<WaitNotes>(*carrier, noteLane, me, size());
-    if (peer >= 0)
-      notes->wait(peer, what);
-    notes->look();
-  }
-  if (waited <= settings.deadline)
-    return;
-  char limit[32];
-  std::snprintf(limit, sizeof limit, "%g s", settings.deadline);
-  std::string theirs = notes && peer >= 0 ? notes->of(peer) : "";
-  fail(BRAID_TIMEOUT,
-       what + " within " + limit + (theirs.empty() ? "" : "; " + named(peer) + " waits itself, in " + theirs));
 }
 
 /// The next idle() returns when the first operation in flight may go on by itself.
@@ -435,77 +400,6 @@ Outcome Communicator::sleep(double duration) {
   return failure;
 }
 
-void Communicator::lookForFaults() {
-  if (!failure || lookForLeavers() || !failure)
-    return;
-  Fault fault = carrier->fault();
-  std::string who = fault.peer >= 0 ? named(fault.peer) : "the transport";
-  std::string during = active.empty() ? "" : active[0]->request.title() + ": " + active[0]->waitsFor() + ": ";
-  switch (fault.kind) {
-  case Fault::None:
-    if (std::string why; exchange->ended(scope, why))
-      fail(BRAID_ABORTED, during + "the launcher says: " + why);
-    return;
-  case Fault::PeerDied:
-    return fail(BRAID_PEER_DIED, during + who + " died: " + fault.what, false);
-  case Fault::Aborted:
-    return fail(BRAID_ABORTED, during + who + " gave up: " + fault.what, false);
-  default:
-    return fail(BRAID_SYSTEM, during + who + ": " + fault.what);
-  }
-}
-
-/// A rank that has left in good order is no fault, until something is wanted of it. True: something moved.
-bool Communicator::lookForLeavers() {
-  for (size_t i = 0; i < active.size(); ++i) {
-    Operation *operation = active[i];
-    int peer = -1, lane = -1;
-    operation->waitsFor(&peer, &lane);
-    if (peer < 0 || !carrier->left(peer, lane))
-      continue;
-    if (progress()) // what it did before it left counts
-      return true;
-    std::string what = operation->waitsFor(&peer, &lane);
-    if (failure && peer >= 0 && carrier->left(peer, lane)) {
-      fail(BRAID_PEER_DIED, operation->request.title() + ": " + what + ": " + named(peer) +
-                                " has left: it destroyed its communicator, or its process ended in good order");
-      return false;
-    }
-  }
-  return false;
-}
-
-bool Communicator::polls() const {
-  return std::any_of(active.begin(), active.end(), [](Operation *each) { return each->state == Operation::Fetching; });
-}
-
-Outcome Communicator::wait(Operation &operation, void *stream) {
-  std::unique_lock<std::mutex> lock(mutex);
-  if (operation.state == Operation::Idle)
-    return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a wait"};
-  if (operation.state != Operation::Done && size() > 1) {
-    bool late = seconds() - operation.startedAt > lateWait;
-    if (progress() && late) // steps had been waiting for somebody to take them
-      operation.overlaps = true;
-    else if (!late)
-      operation.overlaps = false;
-  }
-  Outcome done = drive(operation, lock);
-  return done && operation.staging ? operation.staging->handOver(stream) : done;
-}
-
-Outcome Communicator::test(Operation &operation, bool &done) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (operation.state == Operation::Idle)
-    return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a test"};
-  if ((operation.state != Operation::Done || !carrier->settled()) && failure && !progress() && ++tests % 64 == 0)
-    lookForFaults();
-  done = operation.state == Operation::Done && carrier->settled();
-  if (done)
-    operation.state = Operation::Idle;
-  return !done ? failure : operation.staging ? operation.staging->handOver(nullptr) : Outcome();
-}
-
 Outcome Communicator::destroy(Operation *operation) {
   std::lock_guard<std::mutex> lock(mutex);
   bool inFlight = std::find(active.begin(), active.end(), operation) != active.end();
@@ -534,6 +428,7 @@ Outcome Communicator::agree(uint64_t hash) {
     options.tensors = 1;
     options.buffers = &buffer;
     options.name = "agree";
+    options.engine = braidEngine;
     Outcome planned = plan(options, hashes);
     if (!planned)
       return planned;
@@ -569,6 +464,8 @@ Outcome Communicator::abort(const std::string &why) {
 void Communicator::fail(braid_status status, const std::string &text, bool tell) {
   failure = {status, named(me) + ": " + text};
   family->failed(failure.text);
+  for (auto &[name, engine] : engines)
+    engine->abort();
   for (const Operation *operation : active) // others need not wait for their turn behind them
     family->ended(*operation);
   if (tell)

@@ -33,6 +33,7 @@ struct CommunicatorOptions {
   uint64_t job = 0;  ///< emulated
   std::string clock; ///< emulated
   std::string paths; ///< tcp
+  std::string engine; ///< or several (engines/Engines.h); empty: braid
 };
 
 class Communicator {
@@ -99,6 +100,9 @@ public:
   std::string notAgreed(uint64_t number, int &rank) const;
   uint64_t stepsBegun() const { return family->begun; } ///< 0: steps are not announced
   uint64_t stepNumber() const { return family->step; }
+  /// Whether the engine's operations that were started before it have been launched.
+  bool mayLaunch(const Operation &operation) const;
+  bool works() const { return bool(failure); } ///< it has not failed
   bool hasTurn(const Operation &operation) { return family->hasTurn(operation); }
   std::string waitsForTurn(const Operation &operation) { return family->waitsFor(operation); }
 
@@ -119,6 +123,8 @@ private:
   std::string group() const;
   void farewell(bool good, const std::string &why);
   void findHosts();
+  Outcome connectEngines();
+  Outcome planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation);
   void lookForFaults();
   /// `operation` has made this rank wait for `waited` seconds: says so, and at the deadline fails with what both wait for.
   void waitedFor(const Operation &operation, double waited);
@@ -126,7 +132,7 @@ private:
   bool talk();
   Outcome takeLanes(const Request &request, int count, int &first);
   Outcome failedHere() const { return failure; }
-  bool polls() const; ///< some operation waits for a device, which rings no bell
+  bool polls() const; ///< some operation waits for a device or an engine, which ring no bell
 
   /// What a rank says about an operation, one message on lane 0.
   struct Announcement {
@@ -159,6 +165,8 @@ private:
   std::deque<Said> said;            ///< sent from where it lies, as notes are: both outlive the transport
   std::unique_ptr<WaitNotes> notes; ///< made when somebody has waited for long
   std::unique_ptr<Transport> carrier;
+  std::vector<std::string> engineNames; ///< the first: of operations that name none
+  std::map<std::string, std::unique_ptr<Engine>> engines; ///< all but braid
   std::map<std::vector<int>, int> subsets;
 
   std::atomic<int> aborting{0}; ///< threads in abort; who waits lets them have the mutex

@@ -22,9 +22,9 @@ bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
 } // namespace
 
 Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments held, std::unique_ptr<Staging> staged,
-                     int firstLane, int queue, uint64_t pointToPoint)
-    : request(std::move(asked)), firstLane(firstLane), queue(queue), staging(std::move(staged)), comm(comm),
-      transport(comm.transport()), plan(std::move(made)), attached(std::move(held)), lands(transport.lands()),
+                     std::unique_ptr<EngineOperation> engine, int firstLane, int queue, uint64_t pointToPoint)
+    : request(std::move(asked)), firstLane(firstLane), queue(queue), staging(std::move(staged)),
+      byEngine(std::move(engine)), comm(comm), transport(comm.transport()), plan(std::move(made)), attached(std::move(held)), lands(transport.lands()),
       data(transport.carriesData()), lane(plan.lanes.size()),
       peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
   for (size_t i = 0; i < lane.size(); ++i)
@@ -56,6 +56,12 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   }
   if (!done || same(wanted.tensors, request.tensors))
     return done;
+  if (byEngine) {
+    done = byEngine->rebind(wanted.tensors);
+    if (done)
+      request.tensors = std::move(wanted.tensors);
+    return done;
+  }
   Attachments fresh(transport);
   if (Outcome known = fresh.take(wanted); !known)
     return known;
@@ -103,6 +109,9 @@ Outcome Operation::start(Operation *before, void *stream) {
   if (staging)
     if (Outcome fetching = staging->fetch(stream); !fetching)
       return fetching;
+  if (byEngine && !staging)
+    if (Outcome armed = byEngine->arm(stream); !armed)
+      return armed;
   copied = 0;
   lanesLeft = lane.size();
   turnOf = before;
@@ -147,6 +156,12 @@ void Operation::route() {
 
 /// The operation is next on its lanes: counts from here.
 void Operation::launch() {
+  if (byEngine) {
+    state = Running;
+    if (Outcome launched = byEngine->launch(); !launched)
+      comm.fail(launched.status, request.title() + ": engine '" + request.engine + "': " + launched.text);
+    return;
+  }
   if (transport.hasPaths() && !request.pointToPoint())
     route();
   Clock *clock = transport.clock();
@@ -196,11 +211,15 @@ bool Operation::progress() {
     if (!agreed && !comm.agreedOn(*this, agreement))
       return moved;
     agreed = true;
+    if (byEngine && !comm.mayLaunch(*this))
+      return moved;
     launch();
     moved = true;
   }
   if (state != Running)
     return moved;
+  if (byEngine)
+    return progressByEngine() || moved;
   for (size_t i = 0; i < lane.size(); ++i)
     if (!lane[i].done)
       moved |= progressLane(i);
@@ -213,6 +232,21 @@ bool Operation::progress() {
     return true;
   }
   return moved;
+}
+
+bool Operation::progressByEngine() {
+  bool ended = false;
+  if (!comm.works()) // it was not launched
+    return false;
+  if (Outcome went = byEngine->progress(ended); !went)
+    comm.fail(went.status, request.title() + ": engine '" + request.engine + "': " + went.text);
+  else if (ended)
+    finish();
+  return ended;
+}
+
+Outcome Operation::handOver(void *stream) {
+  return staging ? staging->handOver(stream) : byEngine ? byEngine->handOver(stream) : Outcome();
 }
 
 bool Operation::progressLane(size_t index) {
@@ -370,6 +404,12 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
     return "the device has not done what comes before it in its stream";
   if (state == Queued)
     return turnOf ? "waits for an earlier " + turnOf->request.title() : comm.waitsForTurn(*this);
+  if (state == Agreeing && agreed)
+    return "waits for an earlier operation of engine '" + request.engine + "'";
+  if (byEngine && state == Running) {
+    std::string what = byEngine->waitsFor();
+    return "engine '" + request.engine + "' " + (what.empty() ? "has not ended it" : "says: " + what);
+  }
   if (state == Agreeing) {
     where = 0;
     return comm.notAgreed(agreement, whom);

@@ -8,6 +8,7 @@
 
 #include "core/Attachments.h"
 #include "core/Plan.h"
+#include "engines/Engine.h"
 
 namespace braid::runtime {
 
@@ -18,8 +19,9 @@ class Operation {
 public:
   /// `pointToPoint`: number of a send or recv among those that this rank has planned. `staging`: of buffers on a device, in
   /// whose place the plan has memory of the host; null: there are none.
+  /// `byEngine`: runs it, in the plan's place; null: the plan does.
   Operation(Communicator &comm, Request request, Plan plan, Attachments attached, std::unique_ptr<Staging> staging,
-            int firstLane, int queue, uint64_t pointToPoint);
+            std::unique_ptr<EngineOperation> byEngine, int firstLane, int queue, uint64_t pointToPoint);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
@@ -31,6 +33,10 @@ public:
   Outcome start(Operation *turnOf, void *stream);
   /// Executes what can be executed. True: something moved. Errors go to the communicator.
   bool progress();
+  /// What comes next in `stream` finds the results.
+  Outcome handOver(void *stream);
+  /// Whether its buffers are read and written in the order of streams.
+  bool followsStreams() const { return staging || (byEngine && request.memory != BRAID_MEMORY_HOST); }
 
   enum State { Idle, Fetching, Queued, Agreeing, Running, Done }; ///< Fetching: operands come from a device
   State state = Idle;
@@ -42,6 +48,7 @@ public:
   const int firstLane; ///< of the transport, where this rank takes messages; the plan's lane i is this one + i
   const int queue;     ///< of the family; 0: none
   const std::unique_ptr<Staging> staging;
+  const std::unique_ptr<EngineOperation> byEngine;
   int lanes() const { return int(lane.size()); }
   /// Where a peer takes them, by its announcement: it differs where ranks destroy operations in different orders.
   void reaches(int peer, int firstLane) { peerLane[size_t(peer)] = firstLane; }
@@ -67,6 +74,7 @@ private:
   };
 
   void launch();
+  bool progressByEngine();
   void route();
   bool progressLane(size_t index);
   bool pump(size_t index, size_t outbox);

@@ -88,6 +88,8 @@ std::string Request::signature() const {
         (i ? ", " : " ") + std::to_string(options.pairs[i].first) + " to " + std::to_string(options.pairs[i].second);
   if (options.pairs.size() > 3)
     text += ", ... (" + std::to_string(options.pairs.size()) + " pairs)";
+  if (byEngine())
+    text += " by engine " + engine + (spelled.empty() ? "" : " (" + spelled + ")");
   if (algorithm)
     text += " by " + algorithm->name + (arguments.size() < 40 ? arguments : "(...)") + " x" +
             std::to_string(options.channels);
@@ -113,6 +115,8 @@ uint64_t Request::hash() const {
   if (algorithm)
     mix(algorithm->name.data(), algorithm->name.size());
   mix(arguments.data(), arguments.size());
+  mix(engine.data(), engine.size());
+  mix(spelled.data(), spelled.size());
   number(ragged());
   for (const Tensor &tensor : tensors)
     number(ragged() ? 0 : tensor.count); // announcements compare what two ranks give to each other
@@ -393,6 +397,15 @@ struct Reader {
       return invalid("expected 0 to 64 channels, got " + std::to_string(options.channels));
     if (options.chunks < 0 || options.chunks > 4096)
       return invalid("expected 0 to 4096 chunks, got " + std::to_string(options.chunks));
+    if (request.byEngine()) { // it reads the algorithm itself
+      request.spelled = options.algorithm ? options.algorithm : "";
+      request.options.channels = options.channels;
+      request.options.segments = options.chunks;
+      if (options.helpers)
+        return {BRAID_UNSUPPORTED, what + "expected no helpers by engine '" + request.engine + "', got " +
+                                       std::to_string(options.helpers) + "; engine 'braid' has them"};
+      return {};
+    }
     if (options.algorithm) {
       std::string problem, spelling = options.algorithm;
       request.algorithm = algorithms::parse(spelling, request.options, problem);
@@ -442,13 +455,14 @@ struct Reader {
 
 } // namespace
 
-Outcome readRequest(const braid_op_options &given, int me, int ranks, Request &request) {
+Outcome readRequest(const braid_op_options &given, int me, int ranks, Request &request, const std::string &engine) {
   constexpr size_t oldest = offsetof(braid_op_options, name);
   braid_op_options options;
   if (Outcome done = readOptions(given, oldest, "braid_op_options", options); !done)
     return done;
   request.me = me;
   request.ranks = ranks;
+  request.engine = options.engine ? options.engine : engine;
   return Reader{options, request, {}}.read();
 }
 

@@ -44,8 +44,12 @@ struct Request {
   algorithms::StepOptions options;                  ///< root, pairs, channels, segments
   const algorithms::Algorithm *algorithm = nullptr; ///< null: send and recv
   std::string arguments;                            ///< that the algorithm was asked for with: "(order=hosts)"
+  std::string engine = "braid";                     ///< who runs it
+  std::string spelled;                              ///< another engine's: the algorithm that was asked for
   std::string name;
 
+  /// Another engine's: it has no algorithm of ours, and no steps.
+  bool byEngine() const { return engine != "braid"; }
   bool ragged() const { return options.ragged; }
   /// Elements of the block from one rank to another, of which this is one, unless all pairs are known.
   size_t countOf(int source, int target) const {
@@ -74,8 +78,9 @@ struct Request {
 algorithms::Collective kindOf(braid_collective collective);
 const char *name(braid_collective collective);
 
-/// Checks the options and fills in the defaults (algorithm, channels, segments).
-Outcome readRequest(const braid_op_options &options, int me, int ranks, Request &request);
+/// Checks the options and fills in the defaults (algorithm, channels, segments). `engine`: of requests that name none.
+Outcome readRequest(const braid_op_options &options, int me, int ranks, Request &request,
+                    const std::string &engine = "braid");
 
 /// The request with other buffers of the same sizes.
 Outcome readBuffers(const braid_buffer *buffers, size_t count, Request &request);

@@ -20,5 +20,6 @@ set(BRAID_RT_CORE_SOURCES
   core/SystemError.cpp
   core/Transports.cpp
   core/Version.cpp
+  core/Waiting.cpp
   core/WaitNotes.cpp
   core/ZeroCopy.cpp)

@@ -13,6 +13,7 @@ std::vector<uint64_t> Module::gather(const std::vector<uint64_t> &mine) {
   std::vector<uint64_t> everybody(mine.size() * size_t(world.ranks));
   braid_buffer buffer = {mine.data(), everybody.data(), mine.size(), everybody.size()};
   braid_op_options options = {};
+  options.engine = "braid";
   options.size = sizeof options;
   options.collective = BRAID_ALL_GATHER;
   options.type = BRAID_U64;

@@ -109,6 +109,10 @@ typedef struct braid_comm_options {
   const char *paths; /* tcp, verbs: connections of operations with a path: a plan's path, or those of several as one
                              ("to47000;0-1:50003.50007", "x4"; Paths.h); "off": operations do without, over ports of the
                              system's choice; NULL: BRAID_PATHS, else none. The same on all ranks */
+  const char *engine; /* who runs operations: "braid" (its own step programs), "mpi", "nccl", or several with commas between
+                         them, of which operations choose; the first is that of operations that name none. NULL: BRAID_ENGINE,
+                         else "braid". The same on all ranks, and of subsets; an engine is connected when the communicator
+                         is made */
 } braid_comm_options;
 
 /* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:
@@ -166,6 +170,10 @@ typedef struct braid_op_options {
   /* Where all buffers are, a braid_memory; ranks may differ. On a device: what the operation reads and writes is ordered by streams
    * (braid_op_start_on), also by plain starts and waits, which are those of the default stream. */
   int32_t memory;
+  /* One of the communicator's engines (braid_comm_options.engine), the same on all ranks; NULL: its first. Another engine than
+   * "braid" runs the collective by its own library: `algorithm`, `channels` and `chunks` are then requests to that, if it takes
+   * any. What it does not have is BRAID_UNSUPPORTED. Ranks start an engine's operations in one order, every time. */
+  const char *engine;
 } braid_op_options;
 
 const char *braid_last_error(void);                 /* of this thread; valid until its next call */
