@@ -94,8 +94,11 @@ size_t Call::resultBytes() const {
 }
 
 std::string Call::text() const {
-  return std::string(name(kind)) + " count " + std::to_string(count) + " type " + runtime::name(types[type]) +
-         (reduces() ? std::string(" op ") + runtime::name(reductions[op]) : "") +
+  bool known = type >= i8 && type <= f8e5m2 && op >= sum && op <= average;
+  return std::string(name(kind)) + " count " + std::to_string(count) +
+         (known ? std::string(" type ") + runtime::name(types[type]) +
+                      (reduces() ? std::string(" op ") + runtime::name(reductions[op]) : "")
+                : " of an unknown type or reduction") +
          (rooted() ? " root " + std::to_string(root) : pointToPoint() ? " peer " + std::to_string(root) : "");
 }
 

@@ -79,6 +79,7 @@ public:
   bool pointToPoint() const { return request.pointToPoint(); }
 
 private:
+  Outcome bind();
   Outcome look() const;
 
   NcclEngine &engine;
@@ -201,7 +202,7 @@ Outcome NcclOperation::open() {
   for (cuda::Event *event : {&ready, &landed})
     if (done)
       done = group.driver.check(group.driver.cuEventCreate(event, cuda::eventDisableTiming), "an event");
-  return done ? rebind(request.tensors) : done;
+  return done ? bind() : done;
 }
 
 /// Each buffer is what it was said to be, and of this rank's device.
@@ -239,6 +240,13 @@ Outcome NcclOperation::look() const {
 
 Outcome NcclOperation::rebind(const std::vector<Tensor> &tensors) {
   std::vector<Tensor> before = std::exchange(request.tensors, tensors);
+  Outcome done = bind();
+  if (!done)
+    request.tensors = std::move(before);
+  return done;
+}
+
+Outcome NcclOperation::bind() {
   Outcome done = look();
   Current current(group.driver, group.context);
   size_t bytes = scratchBytes(request);
@@ -252,12 +260,9 @@ Outcome NcclOperation::rebind(const std::vector<Tensor> &tensors) {
       scratchSize = bytes;
     }
   }
-  if (!done) {
-    request.tensors = std::move(before);
-    return done;
-  }
-  makeCalls(request, group.nccl, reinterpret_cast<char *>(scratch), group.barrier, calls);
-  return {};
+  if (done)
+    makeCalls(request, group.nccl, reinterpret_cast<char *>(scratch), group.barrier, calls);
+  return done;
 }
 
 Outcome NcclOperation::arm(void *programs) {

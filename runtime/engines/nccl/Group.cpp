@@ -96,9 +96,15 @@ Outcome Group::connect(const EngineContext &context, Group *parent, const std::v
 }
 
 Outcome Group::open() {
-  Outcome done = cuda::contextOf(driver, 0, context, device);
+  cuda::Device ours = 0, theirs = 0;
+  std::string which = "device " + std::to_string(device);
+  Outcome done = driver.check(driver.cuDeviceGet(&ours, device), which);
+  bool own = driver.cuCtxGetCurrent(&context) == cuda::success && context &&
+             driver.cuCtxGetDevice(&theirs) == cuda::success && theirs == ours;
+  if (done && !own) // the thread has no context, or that of a device that is not its communicator's
+    done = driver.check(driver.cuDevicePrimaryCtxRetain(&context, ours), "the context of " + which);
   if (!done)
-    return done;
+    return context = nullptr, done;
   Current current(driver, context);
   cuda::Address at = 0;
   done = current.outcome();
