@@ -18,7 +18,6 @@ struct Handle {
   unsigned magic = alive;
   std::string folder;        ///< where its ranks meet
   std::string log;           ///< file of this rank's calls
-  std::vector<int> from;     ///< Shrink, Split: ranks of the parent; for the log
   int rank = 0, ranks = 0, device = 0;
   bool blocking = true;
   std::atomic<bool> aborted{false}, revoked{false}, finalized{false};
@@ -26,13 +25,14 @@ struct Handle {
   uint64_t collectives = 0;
   std::map<int, uint64_t> sent, received; ///< to and from each rank
   std::map<std::string, int> children;
-  int windows = 0;
 
   std::mutex mutex; ///< of what is below: a stream's work is done by whoever drives the device
   Result state = ok;
   std::string error; ///< what ncclGetLastError says
   std::vector<std::shared_ptr<struct Batch>> waiting; ///< of a communicator that does not block: not in their streams yet
   bool meeting = false, ending = false;
+  Comm child = nullptr; ///< Split, Shrink: what it is busy with, and where the handle goes then
+  Comm *childAt = nullptr;
 
   Result fail(Result result, const std::string &text) {
     std::lock_guard<std::mutex> lock(mutex);

@@ -2,6 +2,7 @@
 //
 //   nccl_ranks                  this process is a rank (braid-launch): every collective on a device, checked; a subset; then where it ran
 //   nccl_ranks --modulo N       before that it makes the device of its rank modulo N current, as programs wrongly do
+//   nccl_ranks --survive        the last rank ends early, the others go on in a communicator of their own
 //   nccl_ranks --misuse         calls the library as it must not be called: each call has to be refused
 //
 // The last line of a rank is "rank R on HOST: device D, N cases".
@@ -46,25 +47,26 @@ void makeCurrent(int ordinal) {
   need(driver().check(driver().cuCtxSetCurrent(context), "context"));
 }
 
-/// Of one element type each; all collectives, every root, apart and in place, one tensor and three.
-int collectives(braid_comm *comm, int ranks) {
+/// All collectives in some forms: types and reductions, apart and in place, one tensor and three, blocks of one size and of several. Every
+/// root in the first form.
+int collectives(braid_comm *comm, int ranks, int forms) {
   int cases = 0;
   Case one;
   one.ranks = ranks;
   one.memory = BRAID_MEMORY_DEVICE;
   one.tags = false;
   for (int c = BRAID_ALL_REDUCE; c <= BRAID_BARRIER; ++c)
-    for (int form = 0; form < 6; ++form) {
+    for (int form = 0; form < forms; ++form) {
       one.collective = braid_collective(c);
       one.type = form % 3 == 0 ? BRAID_F32 : form % 3 == 1 ? BRAID_BF16 : BRAID_I64;
       one.reduction = form == 1 ? BRAID_AVERAGE : form == 2 ? BRAID_MAX : BRAID_SUM;
-      one.count = form == 5 ? 100003 : 1000;
+      one.count = form == 5 ? 100003 : 1000 + size_t(form);
       one.place = form % 2 ? Case::InPlace : Case::Apart;
       one.tensors = form == 4 ? 3 : 1;
-      one.ragged = c == BRAID_ALL_TO_ALL && form == 3;
+      one.ragged = c == BRAID_ALL_TO_ALL && form == 1;
       if (c == BRAID_RECV || (c == BRAID_SEND && ranks < 2) || (form && c == BRAID_BARRIER))
         continue;
-      for (one.root = 0; one.root < (one.rooted() ? ranks : 1); ++one.root, ++cases) {
+      for (one.root = form % ranks; one.root < (one.rooted() && form == 0 ? ranks : form % ranks + 1); ++one.root, ++cases) {
         std::vector<Data> data;
         data.emplace_back(one, 0);
         data.emplace_back(one, 1);
@@ -75,6 +77,33 @@ int collectives(braid_comm *comm, int ranks) {
   return cases;
 }
 
+/// The last rank dies. The others hear of it in the operation that it is missed in, and go on without it.
+[[noreturn]] void survive(braid_comm *comm, int rank, int ranks) {
+  if (rank == ranks - 1)
+    _exit(0);
+  braid_op_options options = {};
+  options.size = sizeof options;
+  options.collective = BRAID_BARRIER;
+  braid_op *op = nullptr;
+  if (braid_op_plan(comm, &options, &op))
+    fail(braid_last_error());
+  if (!braid_op_start(op) && !braid_op_wait(op))
+    fail("expected to hear that rank " + std::to_string(ranks - 1) + " has died, got a barrier of all ranks");
+  std::fprintf(stderr, "rank %d heard: %s\n", rank, braid_last_error());
+  std::vector<int32_t> others;
+  for (int each = 0; each + 1 < ranks; ++each)
+    others.push_back(each);
+  braid_comm *left = nullptr;
+  if (braid_comm_subset(comm, others.data(), others.size(), &left))
+    fail(braid_last_error());
+  int cases = collectives(left, ranks - 1, 1);
+  if (braid_comm_destroy(left))
+    fail(braid_last_error());
+  std::printf("rank %d goes on: %d cases\n", rank, cases);
+  std::fflush(stdout);
+  _exit(0);
+}
+
 /// Rank `rank` is in one of two halves; both run beside each other.
 int halves(braid_comm *comm, int rank, int ranks) {
   std::vector<int32_t> mine;
@@ -83,19 +112,19 @@ int halves(braid_comm *comm, int rank, int ranks) {
   braid_comm *half = nullptr, *turned = nullptr;
   if (braid_comm_subset(comm, mine.data(), mine.size(), &half))
     fail(braid_last_error());
-  int cases = collectives(half, int(mine.size()));
+  int cases = collectives(half, int(mine.size()), 1);
   std::vector<int32_t> all;
   for (int each = 0; each < ranks; ++each)
     all.push_back(ranks - 1 - each);
   if (braid_comm_subset(comm, all.data(), all.size(), &turned))
     fail(braid_last_error());
-  cases += collectives(turned, ranks);
+  cases += collectives(turned, ranks, 1);
   if (braid_comm_destroy(turned) || braid_comm_destroy(half))
     fail(braid_last_error());
   return cases;
 }
 
-int asRank(int modulo) {
+int asRank(int modulo, bool survivors) {
   const char *number = std::getenv("BRAID_RANK");
   if (modulo)
     makeCurrent(number ? std::atoi(number) % modulo : 0);
@@ -107,7 +136,9 @@ int asRank(int modulo) {
   int32_t rank = 0, ranks = 0;
   if (braid_comm_create(&options, &comm) || braid_comm_rank(comm, &rank, &ranks))
     fail(braid_last_error());
-  int cases = collectives(comm, ranks);
+  int cases = collectives(comm, ranks, survivors ? 1 : 6);
+  if (survivors)
+    survive(comm, rank, ranks);
   if (ranks > 1)
     cases += halves(comm, rank, ranks);
   void *memory = braid_alloc_in(comm, BRAID_MEMORY_DEVICE, 64);
@@ -183,5 +214,5 @@ int main(int argc, char **argv) {
   std::string word = argc > 1 ? argv[1] : "";
   if (word == "--misuse")
     return misuse();
-  return asRank(word == "--modulo" && argc > 2 ? std::atoi(argv[2]) : 0);
+  return asRank(word == "--modulo" && argc > 2 ? std::atoi(argv[2]) : 0, word == "--survive");
 }

@@ -180,8 +180,8 @@ Result meet(Comm comm) {
   return ok;
 }
 
-/// The communicator says that it is here; the others come when they come.
-Result enter(Comm comm, Comm *made) {
+/// The communicator says that it is here; the others come when they come. A child's handle is there when its parent has done.
+Result enter(Comm comm, Comm *made, Comm parent = nullptr) {
   char uuid[16];
   driver()->uuid(uuid, comm->device);
   files::make(comm->folder);
@@ -190,7 +190,13 @@ Result enter(Comm comm, Comm *made) {
     return refuse(invalidUsage, "expected each rank once, got rank " + std::to_string(comm->rank) + " twice");
   comm->meeting = true;
   comm->state = inProgress;
-  *made = comm;
+  *made = parent && !comm->blocking ? nullptr : comm;
+  if (!comm->blocking && parent) {
+    std::lock_guard<std::mutex> lock(parent->mutex);
+    parent->child = comm;
+    parent->childAt = made;
+    parent->state = inProgress;
+  }
   if (!comm->blocking)
     return inProgress;
   Result state;
@@ -277,7 +283,7 @@ Result ncclCommSplit(Comm comm, int color, int key, Comm *made, Config *config) 
     ++rank;
   return enter(create(where + "/" + std::to_string(color), rank, int(mine.size()),
                       config ? config->blocking != 0 : comm->blocking),
-               made);
+               made, comm);
 }
 
 Result ncclCommShrink(Comm comm, int *left, int count, Comm *made, Config *config, int flags) {
@@ -300,14 +306,21 @@ Result ncclCommShrink(Comm comm, int *left, int count, Comm *made, Config *confi
     rank += !out[size_t(each)];
   return enter(create(comm->folder + "/" + name + "#" + std::to_string(comm->children[name]++), rank,
                       comm->ranks - count, config ? config->blocking != 0 : comm->blocking),
-               made);
+               made, comm);
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
   if (dead(comm) || !error)
     return refuse(invalidArgument, "ncclCommGetAsyncError: expected a communicator");
   std::unique_lock<std::mutex> lock(comm->mutex);
-  if (comm->meeting) {
+  if (comm->child) {
+    Result state;
+    ncclCommGetAsyncError(comm->child, &state);
+    if (state != inProgress) {
+      *comm->childAt = std::exchange(comm->child, nullptr);
+      comm->state = ok;
+    }
+  } else if (comm->meeting) {
     lock.unlock();
     Result state = meet(comm);
     lock.lock();
@@ -350,8 +363,6 @@ Result ncclCommDestroy(Comm comm) {
   record("ncclCommDestroy", comm->log);
   if (!comm->finalized || comm->inFlight)
     return refuse(invalidUsage, "ncclCommDestroy: expected a communicator that is finalized, with nothing in flight", comm);
-  if (comm->windows)
-    return refuse(invalidUsage, "ncclCommDestroy: expected no windows, got " + std::to_string(comm->windows), comm);
   comm->magic = 0;
   delete comm;
   return ok;
@@ -372,28 +383,11 @@ Result ncclCommRevoke(Comm comm, int flags) {
   if (dead(comm) || flags)
     return refuse(invalidArgument, "ncclCommRevoke: expected a communicator, and no flags");
   record("ncclCommRevoke", comm->log);
-  comm->revoked = true;
-  return ok;
-}
-
-Result ncclCommWindowRegister(Comm comm, void *at, size_t bytes, Window *window, int flags) {
-  Result state = ready(comm, "ncclCommWindowRegister");
-  if (state || tooOld(22700, "ncclCommWindowRegister", state))
-    return state;
-  record("ncclCommWindowRegister " + std::to_string(bytes) + " flags " + std::to_string(flags), comm->log);
-  if (flags & symmetricWindow && reinterpret_cast<size_t>(at) % windowAlignment)
-    return refuse(invalidArgument, "ncclCommWindowRegister: expected an address that is a multiple of 4096", comm);
-  ++comm->windows;
-  *window = at;
-  return ok;
-}
-
-Result ncclCommWindowDeregister(Comm comm, Window) {
-  if (dead(comm) || comm->windows == 0)
-    return refuse(invalidArgument, "ncclCommWindowDeregister: expected a window");
-  record("ncclCommWindowDeregister", comm->log);
-  --comm->windows;
-  return ok;
+  comm->revoked = true; // its calls leave their streams
+  std::lock_guard<std::mutex> lock(comm->mutex);
+  for (const std::shared_ptr<Batch> &batch : std::exchange(comm->waiting, {}))
+    comm->inFlight -= batch ? 1 : 0;
+  return comm->state = ok;
 }
 
 Result ncclGroupStart() { return ++depth, ok; }

@@ -32,7 +32,6 @@ struct UniqueId {
 
 struct Handle; ///< what ncclComm_t points to
 using Comm = Handle *;
-using Window = void *;
 using Stream = void *;
 
 /// The first members of ncclConfig_t, as of version 2.14: a library fills in what a shorter structure lacks.
@@ -43,8 +42,6 @@ struct Config {
 };
 
 constexpr int noColor = -1;         ///< NCCL_SPLIT_NOCOLOR
-constexpr int symmetricWindow = 1;  ///< NCCL_WIN_COLL_SYMMETRIC
-constexpr size_t windowAlignment = 4096;
 constexpr int oldest = 21400;       ///< configurations, and communicators that do not block
 constexpr int firstWithF8 = 22400;  ///< reductions of 8-bit floats
 
@@ -67,8 +64,6 @@ constexpr int firstWithF8 = 22400;  ///< reductions of 8-bit floats
   X(0, ncclRecv, (void *receive, size_t count, Type, int peer, Comm, Stream))                                          \
   X(21800, ncclCommSplit, (Comm comm, int color, int key, Comm *made, Config *config))                                 \
   X(22700, ncclCommShrink, (Comm comm, int *left, int count, Comm *made, Config *config, int flags))                   \
-  X(22700, ncclCommWindowRegister, (Comm comm, void *at, size_t bytes, Window *window, int flags))                     \
-  X(22700, ncclCommWindowDeregister, (Comm comm, Window window))                                                       \
   X(22800, ncclAlltoAll, (const void *send, void *receive, size_t count, Type, Comm, Stream))                          \
   X(22800, ncclGather, (const void *send, void *receive, size_t count, Type, int root, Comm, Stream))                  \
   X(22800, ncclScatter, (const void *send, void *receive, size_t count, Type, int root, Comm, Stream))                 \

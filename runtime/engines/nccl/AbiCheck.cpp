@@ -43,8 +43,5 @@ static_assert(sizeof(Config) <= sizeof(ncclConfig_t) && offsetof(Config, magic) 
               offsetof(Config, blocking) == offsetof(ncclConfig_t, blocking));
 constexpr ncclConfig_t initial = NCCL_CONFIG_INITIALIZER;
 static_assert(initial.magic == Config().magic && noColor == NCCL_SPLIT_NOCOLOR);
-#ifdef NCCL_WIN_COLL_SYMMETRIC
-static_assert(symmetricWindow == NCCL_WIN_COLL_SYMMETRIC);
-#endif
 
 } // namespace braid::runtime::nccl

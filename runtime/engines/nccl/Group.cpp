@@ -4,7 +4,6 @@
 #include "bootstrap/Wire.h"
 #include "engines/nccl/Devices.h"
 #include <algorithm>
-#include <numeric>
 #include <thread>
 
 namespace braid::runtime::nccl {
@@ -127,7 +126,7 @@ Outcome Group::look(bool &still) const {
 }
 
 /// Until NCCL has done what was asked for, a member has died, or the deadline.
-Outcome Group::settle(const EngineContext &context, const std::string &what) {
+Outcome Group::settle(const EngineContext &context, const std::string &what) const {
   Deadline until(deadline);
   for (unsigned turns = 1;; ++turns) {
     bool still = false;
@@ -177,30 +176,29 @@ Outcome Group::byId(const EngineContext &meeting) {
   return done;
 }
 
-/// Where NCCL does not make it from the parent's, on some rank, all use an id.
+/// Where NCCL does not make it from the parent's, on some rank, all use an id. The parent is busy meanwhile, and only when it has done
+/// is there a handle of the new one.
 Outcome Group::fromParent(const EngineContext &meeting, Group &parent, const std::vector<int> &ranks, bool failed) {
   Current current(driver, context);
   Config config;
-  Outcome done;
-  std::string what = "ncclCommSplit";
-  bool still = false;
-  if (failed)
-    for (Deadline until(deadline); parent.look(still) && still && !until.passed();) // it becomes quiet
-      std::this_thread::yield();
-  if (int(ranks.size()) == parent.size) {
-    done = nccl.check(nccl.ncclCommSplit(parent.handle, 0, meeting.me, &handle, &config), what, parent.handle);
-  } else {
-    constexpr int shrinkAbort = 1;
-    what = "ncclCommShrink";
-    std::vector<int> left(size_t(parent.size));
-    std::iota(left.begin(), left.end(), 0);
-    left.erase(std::remove_if(left.begin(), left.end(),
-                              [&](int rank) { return std::binary_search(ranks.begin(), ranks.end(), rank); }),
-               left.end());
-    done = nccl.check(nccl.ncclCommShrink(parent.handle, left.data(), int(left.size()), &handle, &config,
-                                          failed ? shrinkAbort : 0),
-                      what, parent.handle);
+  bool all = int(ranks.size()) == parent.size;
+  std::string what = all ? "ncclCommSplit" : "ncclCommShrink";
+  Outcome done = failed ? parent.settle(meeting, "ncclCommRevoke") : Outcome(); // it becomes quiet
+  Result made = ok;
+  if (done && all) {
+    made = nccl.ncclCommSplit(parent.handle, 0, meeting.me, &handle, &config);
+  } else if (done) {
+    constexpr int shrinkAbort = 1; // NCCL_SHRINK_ABORT
+    std::vector<int> left;
+    for (int rank = 0; rank < parent.size; ++rank)
+      if (!std::binary_search(ranks.begin(), ranks.end(), rank))
+        left.push_back(rank);
+    made = nccl.ncclCommShrink(parent.handle, left.data(), int(left.size()), &handle, &config, failed ? shrinkAbort : 0);
   }
+  if (done)
+    done = nccl.check(made, what, parent.handle);
+  if (done)
+    done = parent.settle(meeting, what);
   state = handle ? Good : Gone;
   if (done)
     done = settle(meeting, what);

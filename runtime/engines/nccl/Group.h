@@ -45,7 +45,7 @@ private:
   Group(const Library &nccl, const cuda::Driver &driver, int device, double deadline)
       : nccl(nccl), driver(driver), device(device), deadline(deadline) {}
   Outcome open();
-  Outcome settle(const EngineContext &context, const std::string &what);
+  Outcome settle(const EngineContext &context, const std::string &what) const;
   Outcome byId(const EngineContext &context);
   Outcome fromParent(const EngineContext &context, Group &parent, const std::vector<int> &ranks, bool failed);
 
