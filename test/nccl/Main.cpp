@@ -4,6 +4,7 @@
 //   nccl_ranks --modulo N       before that it makes the device of its rank modulo N current, as programs wrongly do
 //   nccl_ranks --survive        the last rank ends early, the others go on in a communicator of their own
 //   nccl_ranks --misuse         calls the library as it must not be called: each call has to be refused
+//   --deadline SECONDS          for ranks that are stuck; 60
 //
 // The last line of a rank is "rank R on HOST: device D, N cases".
 //===------------------------------------------------------------------------------------------------------------===//
@@ -124,14 +125,14 @@ int halves(braid_comm *comm, int rank, int ranks) {
   return cases;
 }
 
-int asRank(int modulo, bool survivors) {
+int asRank(int modulo, bool survivors, double deadline) {
   const char *number = std::getenv("BRAID_RANK");
   if (modulo)
     makeCurrent(number ? std::atoi(number) % modulo : 0);
   braid_comm_options options = {};
   options.size = sizeof options;
   options.engine = "nccl";
-  options.deadline_s = 20;
+  options.deadline_s = deadline;
   braid_comm *comm = nullptr;
   int32_t rank = 0, ranks = 0;
   if (braid_comm_create(&options, &comm) || braid_comm_rank(comm, &rank, &ranks))
@@ -211,8 +212,21 @@ int misuse() {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::string word = argc > 1 ? argv[1] : "";
-  if (word == "--misuse")
-    return misuse();
-  return asRank(word == "--modulo" && argc > 2 ? std::atoi(argv[2]) : 0, word == "--survive");
+  int modulo = 0;
+  bool survivors = false;
+  double deadline = 60; // seconds
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word == "--misuse")
+      return misuse();
+    if (word == "--survive")
+      survivors = true;
+    else if (word == "--modulo" && i + 1 < argc)
+      modulo = std::atoi(argv[++i]);
+    else if (word == "--deadline" && i + 1 < argc)
+      deadline = std::atof(argv[++i]);
+    else
+      fail("expected --modulo N, --survive, --deadline SECONDS or --misuse, got " + word);
+  }
+  return asRank(modulo, survivors, deadline);
 }
