@@ -4,7 +4,9 @@
 //   nccl_ranks --modulo N       before that it makes the device of its rank modulo N current, as programs wrongly do
 //   nccl_ranks --survive        the last rank ends early, the others go on in a communicator of their own
 //   nccl_ranks --misuse         calls the library as it must not be called: each call has to be refused
+//   nccl_ranks --library        what the library has: "version 2.28.9, 21 of 21 functions"
 //   --deadline SECONDS          for ranks that are stuck; 60
+//   --transport NAME            of messages that are not NCCL's
 //
 // The last line of a rank is "rank R on HOST: device D, N cases".
 //===------------------------------------------------------------------------------------------------------------===//
@@ -125,7 +127,7 @@ int halves(braid_comm *comm, int rank, int ranks) {
   return cases;
 }
 
-int asRank(int modulo, bool survivors, double deadline) {
+int asRank(int modulo, bool survivors, double deadline, const char *transport) {
   const char *number = std::getenv("BRAID_RANK");
   if (modulo)
     makeCurrent(number ? std::atoi(number) % modulo : 0);
@@ -133,6 +135,7 @@ int asRank(int modulo, bool survivors, double deadline) {
   options.size = sizeof options;
   options.engine = "nccl";
   options.deadline_s = deadline;
+  options.transport = transport;
   braid_comm *comm = nullptr;
   int32_t rank = 0, ranks = 0;
   if (braid_comm_create(&options, &comm) || braid_comm_rank(comm, &rank, &ranks))
@@ -209,24 +212,42 @@ int misuse() {
   return 0;
 }
 
+int library() {
+  runtime::Outcome why;
+  const nccl::Library *found = nccl::Library::find(why);
+  need(why);
+  int all = 0, here = 0;
+#define BRAID_NCCL_COUNT(version, name, parameters)                                                                    \
+  ++all;                                                                                                               \
+  here += found->name != nullptr;
+  BRAID_NCCL_FUNCTIONS(BRAID_NCCL_COUNT)
+  std::printf("version %s, %d of %d functions\n", found->versionText().c_str(), here, all);
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   int modulo = 0;
   bool survivors = false;
   double deadline = 60; // seconds
+  const char *transport = nullptr;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     if (word == "--misuse")
       return misuse();
+    if (word == "--library")
+      return library();
     if (word == "--survive")
       survivors = true;
     else if (word == "--modulo" && i + 1 < argc)
       modulo = std::atoi(argv[++i]);
     else if (word == "--deadline" && i + 1 < argc)
       deadline = std::atof(argv[++i]);
+    else if (word == "--transport" && i + 1 < argc)
+      transport = argv[++i];
     else
-      fail("expected --modulo N, --survive, --deadline SECONDS or --misuse, got " + word);
+      fail("expected --modulo N, --survive, --deadline SECONDS, --transport NAME, --misuse or --library, got " + word);
   }
-  return asRank(modulo, survivors, deadline);
+  return asRank(modulo, survivors, deadline, transport);
 }
