@@ -161,9 +161,7 @@ Result cuDeviceGetUuid_v2(DeviceUuid *uuid, Device device) {
 Result cuDevicePrimaryCtxRetain(Context *context, Device device) {
   return *context = reinterpret_cast<Context>(intptr_t(device) + 1), success;
 }
-Result cuCtxGetDevice(Device *device) {
-  return current() ? (*device = int(current() - 1), success) : noContext;
-}
+Result cuCtxGetDevice(Device *device) { return current() ? (*device = int(current() - 1), success) : noContext; }
 Result cuCtxGetCurrent(Context *context) { return *context = reinterpret_cast<Context>(current()), success; }
 Result cuCtxSetCurrent(Context context) {
   if (!contexts.empty())
@@ -171,9 +169,7 @@ Result cuCtxSetCurrent(Context context) {
   contexts.push_back(reinterpret_cast<intptr_t>(context));
   return success;
 }
-Result cuCtxPushCurrent_v2(Context context) {
-  return contexts.push_back(reinterpret_cast<intptr_t>(context)), success;
-}
+Result cuCtxPushCurrent_v2(Context context) { return contexts.push_back(reinterpret_cast<intptr_t>(context)), success; }
 Result cuCtxPopCurrent_v2(Context *context) {
   if (contexts.empty())
     return noContext;

@@ -17,7 +17,7 @@ namespace {
 
 namespace files = braid::test::files;
 
-constexpr braid_type types[] = {BRAID_I8,  BRAID_U8,  BRAID_I32, BRAID_U32,  BRAID_I64,       BRAID_U64,
+constexpr braid_type types[] = {BRAID_I8,  BRAID_U8,  BRAID_I32, BRAID_U32,  BRAID_I64,      BRAID_U64,
                                 BRAID_F16, BRAID_F32, BRAID_F64, BRAID_BF16, BRAID_F8E4M3FN, BRAID_F8E5M2};
 constexpr braid_reduction reductions[] = {BRAID_SUM, BRAID_PRODUCT, BRAID_MAX, BRAID_MIN, BRAID_AVERAGE};
 
@@ -99,7 +99,9 @@ std::string Call::text() const {
          (known ? std::string(" type ") + runtime::name(types[type]) +
                       (reduces() ? std::string(" op ") + runtime::name(reductions[op]) : "")
                 : " of an unknown type or reduction") +
-         (rooted() ? " root " + std::to_string(root) : pointToPoint() ? " peer " + std::to_string(root) : "");
+         (rooted()         ? " root " + std::to_string(root)
+          : pointToPoint() ? " peer " + std::to_string(root)
+                           : "");
 }
 
 std::string Call::wrong() const {

@@ -16,8 +16,8 @@ namespace braid::runtime::nccl {
 struct Handle {
   static constexpr unsigned alive = 0x6e63636c;
   unsigned magic = alive;
-  std::string folder;        ///< where its ranks meet
-  std::string log;           ///< file of this rank's calls
+  std::string folder; ///< where its ranks meet
+  std::string log;    ///< file of this rank's calls
   int rank = 0, ranks = 0, device = 0;
   bool blocking = true;
   std::atomic<bool> aborted{false}, revoked{false}, finalized{false};
@@ -29,7 +29,8 @@ struct Handle {
   std::mutex mutex; ///< of what is below: a stream's work is done by whoever drives the device
   Result state = ok;
   std::string error; ///< what ncclGetLastError says
-  std::vector<std::shared_ptr<struct Batch>> waiting; ///< of a communicator that does not block: not in their streams yet
+  std::vector<std::shared_ptr<struct Batch>>
+      waiting; ///< of a communicator that does not block: not in their streams yet
   bool meeting = false, ending = false;
   Comm child = nullptr; ///< Split, Shrink: what it is busy with, and where the handle goes then
   Comm *childAt = nullptr;

@@ -69,7 +69,8 @@ int collectives(braid_comm *comm, int ranks, int forms) {
       one.ragged = c == BRAID_ALL_TO_ALL && form == 1;
       if (c == BRAID_RECV || (c == BRAID_SEND && ranks < 2) || (form && c == BRAID_BARRIER))
         continue;
-      for (one.root = form % ranks; one.root < (one.rooted() && form == 0 ? ranks : form % ranks + 1); ++one.root, ++cases) {
+      for (one.root = form % ranks; one.root < (one.rooted() && form == 0 ? ranks : form % ranks + 1);
+           ++one.root, ++cases) {
         std::vector<Data> data;
         data.emplace_back(one, 0);
         data.emplace_back(one, 1);
@@ -188,7 +189,8 @@ int misuse() {
     ++refused;
   };
   must(library.ncclGetUniqueId(&id), "id");
-  refuses(library.ncclCommInitRankConfig(&comm, 1, unknown, 0, &blocking), nccl::invalidArgument, "an id that nobody made");
+  refuses(library.ncclCommInitRankConfig(&comm, 1, unknown, 0, &blocking), nccl::invalidArgument,
+          "an id that nobody made");
   refuses(library.ncclCommInitRankConfig(&comm, 1, id, 1, &blocking), nccl::invalidArgument, "a rank beyond the ranks");
   refuses(library.ncclCommInitRankConfig(&comm, 1, id, 0, &wrong), nccl::invalidArgument, "a config that is none");
   must(library.ncclCommInitRankConfig(&comm, 1, id, 0, &blocking), "connect");
@@ -202,9 +204,11 @@ int misuse() {
   refuses(sum(host.data(), buffer, nccl::f32, nccl::sum, stream), nccl::invalidArgument, "memory of the host");
   refuses(sum(buffer, buffer + 4, nccl::f32, nccl::sum, stream), nccl::invalidArgument, "memory that overlaps");
   refuses(sum(buffer, buffer, nccl::Type(12), nccl::sum, stream), nccl::invalidArgument, "a type that is none");
-  refuses(sum(buffer, buffer, nccl::f32, nccl::Reduction(5), stream), nccl::invalidArgument, "a reduction that is none");
+  refuses(sum(buffer, buffer, nccl::f32, nccl::Reduction(5), stream), nccl::invalidArgument,
+          "a reduction that is none");
   refuses(sum(buffer, buffer, nccl::f32, nccl::sum, &refused), nccl::invalidArgument, "a stream that is none");
-  refuses(library.ncclBroadcast(buffer, buffer, 1, nccl::f32, 1, comm, stream), nccl::invalidArgument, "a root beyond the ranks");
+  refuses(library.ncclBroadcast(buffer, buffer, 1, nccl::f32, 1, comm, stream), nccl::invalidArgument,
+          "a root beyond the ranks");
   refuses(library.ncclCommDestroy(comm), nccl::invalidUsage, "an end with calls in flight");
   need(driver().check(driver().cuStreamSynchronize(stream), "stream"));
   must(library.ncclCommFinalize(comm), "finalize");

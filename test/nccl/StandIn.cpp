@@ -83,7 +83,8 @@ Result ready(Comm comm, const char *what) {
   if (comm->aborted || comm->revoked || comm->finalized)
     return invalidUsage;
   if (comm->state == inProgress) {
-    comm->error = std::string(what) + ": attempt to use a communicator before the previous operation returned ncclSuccess";
+    comm->error =
+        std::string(what) + ": attempt to use a communicator before the previous operation returned ncclSuccess";
     std::fprintf(stderr, "stand-in for nccl: %s\n", comm->error.c_str());
     return invalidArgument;
   }
@@ -173,7 +174,8 @@ Result meet(Comm comm) {
       std::string first = all[size_t(b)], second = all[size_t(a)];
       if (first == second)
         return refuse(invalidUsage, "Duplicate GPU detected : rank " + std::to_string(b) + " and rank " +
-                                        std::to_string(a) + " both on CUDA device " + first.substr(first.find(' ') + 1));
+                                        std::to_string(a) + " both on CUDA device " +
+                                        first.substr(first.find(' ') + 1));
       if (first.substr(0, first.find(' ')) != second.substr(0, second.find(' ')))
         return refuse(invalidUsage, "expected the same number of ranks, got " + first + " and " + second);
     }
@@ -213,9 +215,14 @@ extern "C" {
 Result ncclGetVersion(int *number) { return *number = version(), ok; }
 
 const char *ncclGetErrorString(Result result) {
-  static const char *const texts[] = {"no error",         "unhandled cuda error", "unhandled system error",
-                                      "internal error",   "invalid argument",     "invalid usage",
-                                      "remote process exited or there was a network error", "NCCL operation in progress"};
+  static const char *const texts[] = {"no error",
+                                      "unhandled cuda error",
+                                      "unhandled system error",
+                                      "internal error",
+                                      "invalid argument",
+                                      "invalid usage",
+                                      "remote process exited or there was a network error",
+                                      "NCCL operation in progress"};
   return size_t(result) < std::size(texts) ? texts[result] : "unknown result code";
 }
 
@@ -362,7 +369,8 @@ Result ncclCommDestroy(Comm comm) {
     return refuse(invalidArgument, "ncclCommDestroy: expected a communicator");
   record("ncclCommDestroy", comm->log);
   if (!comm->finalized || comm->inFlight)
-    return refuse(invalidUsage, "ncclCommDestroy: expected a communicator that is finalized, with nothing in flight", comm);
+    return refuse(invalidUsage, "ncclCommDestroy: expected a communicator that is finalized, with nothing in flight",
+                  comm);
   comm->magic = 0;
   delete comm;
   return ok;

@@ -116,8 +116,9 @@ TEST_CASE("blocks that differ in size, and pairs: sends and receives of what the
 
 TEST_CASE("what NCCL does not have is said with the way out", "[nccl]") {
   Asked sum(BRAID_ALL_REDUCE, BRAID_I16, 100, 100);
-  CHECK_THAT(sum.calls(0, 2), Contains("expected a type that NCCL reduces") && Contains("got i16; convert it to a wider one, "
-                                                                                        "or use engine 'braid'"));
+  CHECK_THAT(sum.calls(0, 2),
+             Contains("expected a type that NCCL reduces") && Contains("got i16; convert it to a wider one, "
+                                                                       "or use engine 'braid'"));
   Asked bits(BRAID_ALL_REDUCE, BRAID_I32, 100, 100);
   bits.options.reduction = BRAID_XOR;
   CHECK_THAT(bits.calls(0, 2), Contains("got xor of i32; use engine 'braid'"));
@@ -137,6 +138,13 @@ TEST_CASE("what NCCL does not have is said with the way out", "[nccl]") {
   Asked host(BRAID_ALL_REDUCE, BRAID_F32, 100, 100);
   host.options.memory = BRAID_MEMORY_HOST;
   CHECK_THAT(host.calls(0, 2), Contains("expected buffers of a device, or pinned ones"));
+}
+
+TEST_CASE("algorithms in NCCL's words are taken, others are not", "[nccl]") {
+  for (const char *spelled : {"", "default", "ring", "tree/LL128", "nvls", "ring/Simple"})
+    CHECK(readAlgorithm(spelled));
+  for (const char *spelled : {"ring/LL256", "bruck", "ring(order=hosts)", "/x"})
+    CHECK_THAT(readAlgorithm(spelled).text, Contains("expected an algorithm of NCCL") && Contains(spelled));
 }
 
 TEST_CASE("reductions and types have NCCL's numbers", "[nccl]") {

@@ -10,7 +10,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// A rank of the host `name` that sees these devices; UUIDs are told apart by their first character.
-RankDevices rank(const std::string &name, const std::string &devices, int current = -1, const std::string &memory = "m") {
+RankDevices rank(const std::string &name, const std::string &devices, int current = -1,
+                 const std::string &memory = "m") {
   RankDevices made;
   made.host = {name, "boot", memory, 0};
   made.host.hash = hashOf(made.host);
@@ -65,7 +66,8 @@ TEST_CASE("hosts of one name, and hosts whose hashes collide, are told apart", "
 
 TEST_CASE("a device that two ranks would have, and one that is not there, are errors that name the ranks", "[nccl]") {
   CHECK(refused({rank("a", "01", 0), rank("b", "2"), rank("a", "01", 0)}) ==
-        "expected a device of its own for each rank, got GPU-302d2d2d-2d2d-2d2d-2d2d-2d2d2d2d2d2d for rank 0 (on a) and rank "
+        "expected a device of its own for each rank, got GPU-302d2d2d-2d2d-2d2d-2d2d-2d2d2d2d2d2d for rank 0 (on a) "
+        "and rank "
         "2 (on a); give each rank another (CUDA_VISIBLE_DEVICES, or the context that is current)");
   // Two containers of one machine that were given the same device, and call themselves two hosts.
   CHECK_THAT(refused({rank("a", "0"), rank("b", "0")}), Contains("for rank 0 (on a) and rank 1 (on b)"));

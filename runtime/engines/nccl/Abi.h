@@ -41,9 +41,9 @@ struct Config {
   int blocking = 0;
 };
 
-constexpr int noColor = -1;         ///< NCCL_SPLIT_NOCOLOR
-constexpr int oldest = 21400;       ///< configurations, and communicators that do not block
-constexpr int firstWithF8 = 22400;  ///< reductions of 8-bit floats
+constexpr int noColor = -1;        ///< NCCL_SPLIT_NOCOLOR
+constexpr int oldest = 21400;      ///< configurations, and communicators that do not block
+constexpr int firstWithF8 = 22400; ///< reductions of 8-bit floats
 
 /// X(first version with it, name, parameters); version 0: always there.
 #define BRAID_NCCL_FUNCTIONS(X)                                                                                        \

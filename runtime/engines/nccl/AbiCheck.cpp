@@ -19,9 +19,8 @@ template <typename R, typename... A> struct Signature<R (*)(A...)> {
 };
 
 #define BRAID_NCCL_CHECK(version, function, parameters)                                                                \
-  static_assert(version > NCCL_VERSION_CODE ||                                                                         \
-                    std::is_same_v<typename Signature<decltype(&::function)>::type,                                    \
-                                   typename Signature<Result(*) parameters>::type>,                                    \
+  static_assert(version > NCCL_VERSION_CODE || std::is_same_v<typename Signature<decltype(&::function)>::type,         \
+                                                              typename Signature<Result(*) parameters>::type>,         \
                 #function " differs from nccl.h");
 BRAID_NCCL_FUNCTIONS(BRAID_NCCL_CHECK)
 

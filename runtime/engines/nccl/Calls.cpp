@@ -210,7 +210,8 @@ private:
 Outcome readCalls(const Request &request, const Library &nccl, Calls &calls) {
   if (request.memory == BRAID_MEMORY_HOST && request.collective != BRAID_BARRIER)
     return unsupported("expected buffers of a device, or pinned ones (braid_op_options.memory), got memory of the "
-                       "host; move them there" + std::string(otherwise));
+                       "host; move them there" +
+                       std::string(otherwise));
   if (request.options.helpers)
     return unsupported("expected no helpers, got " + std::to_string(request.options.helpers) + "; use engine 'braid'");
   if (request.pointToPoint() && request.tag)
@@ -223,9 +224,10 @@ Outcome readCalls(const Request &request, const Library &nccl, Calls &calls) {
   std::optional<Type> type = typeOf(request.type);
   std::optional<Reduction> reduction = reductionOf(request.reduction, ofBool);
   if (!type)
-    return unsupported("expected a type that NCCL reduces (bool, i8, i32, i64, u8, u32, u64, f8e4m3fn, f8e5m2, f16, bf16, "
-                       "f32, f64), got " + std::string(runtime::name(request.type)) + "; convert it to a wider one" +
-                       otherwise);
+    return unsupported(
+        "expected a type that NCCL reduces (bool, i8, i32, i64, u8, u32, u64, f8e4m3fn, f8e5m2, f16, bf16, "
+        "f32, f64), got " +
+        std::string(runtime::name(request.type)) + "; convert it to a wider one" + otherwise);
   if (*type >= f8e4m3 && nccl.version < firstWithF8)
     return unsupported("expected NCCL " + Library::text(firstWithF8) + " or later for a reduction of " +
                        runtime::name(request.type) + ", got " + nccl.versionText() + "; convert it to f16" + otherwise);
@@ -239,6 +241,22 @@ Outcome readCalls(const Request &request, const Library &nccl, Calls &calls) {
   calls.type = *type;
   calls.reduction = *reduction;
   return {};
+}
+
+Outcome readAlgorithm(const std::string &spelled) {
+  static const char *const algorithms[] = {"",     "default",   "ring", "tree", "collnet_direct", "collnet_chain",
+                                           "nvls", "nvls_tree", "pat"};
+  static const char *const protocols[] = {"", "LL", "LL128", "Simple"};
+  size_t slash = std::min(spelled.find('/'), spelled.size());
+  std::string protocol = spelled.substr(std::min(slash + 1, spelled.size()));
+  bool known =
+      std::find(std::begin(algorithms), std::end(algorithms), spelled.substr(0, slash)) != std::end(algorithms) &&
+      std::find(std::begin(protocols), std::end(protocols), protocol) != std::end(protocols);
+  return known ? Outcome()
+               : unsupported(
+                     "expected an algorithm of NCCL (ring, tree, collnet_direct, collnet_chain, nvls, nvls_tree, pat, "
+                     "with /LL, /LL128 or /Simple), which its tuner chooses, got '" +
+                     spelled + "'" + otherwise);
 }
 
 size_t scratchBytes(const Request &request) {

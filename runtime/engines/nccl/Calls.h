@@ -37,6 +37,9 @@ struct Calls {
 /// Whether NCCL has what the operation asks for; the type and reduction.
 Outcome readCalls(const Request &request, const Library &nccl, Calls &calls);
 
+/// Whether this is an algorithm in NCCL's words, "ring" or "ring/LL128", or none. Calls have no place for it: NCCL's tuner chooses.
+Outcome readAlgorithm(const std::string &spelled);
+
 /// Bytes of scratch that operands need: NCCL works in place where operand and result begin at the same block, and not where they overlap
 /// otherwise.
 size_t scratchBytes(const Request &request);

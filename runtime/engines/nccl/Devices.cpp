@@ -67,7 +67,9 @@ Outcome seeDevices(RankDevices &mine) {
 }
 
 Outcome assignDevices(const std::vector<RankDevices> &ranks, const std::vector<int> &names, std::vector<int> &devices) {
-  auto named = [&](size_t rank) { return "rank " + std::to_string(names[rank]) + " (on " + ranks[rank].host.host + ")"; };
+  auto named = [&](size_t rank) {
+    return "rank " + std::to_string(names[rank]) + " (on " + ranks[rank].host.host + ")";
+  };
   devices.clear();
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     const RankDevices &mine = ranks[rank];
@@ -76,9 +78,8 @@ Outcome assignDevices(const std::vector<RankDevices> &ranks, const std::vector<i
       place += ranks[before].host.sameAs(mine.host) && ranks[before].devices == mine.devices;
     devices.push_back(mine.current >= 0 ? mine.current : place);
     if (mine.current < 0 && place >= int(mine.devices.size()))
-      return {BRAID_INVALID, "expected a device for each rank of a host, got " +
-                                 std::to_string(mine.devices.size()) + " for " + named(rank) + ", which is number " +
-                                 std::to_string(place) +
+      return {BRAID_INVALID, "expected a device for each rank of a host, got " + std::to_string(mine.devices.size()) +
+                                 " for " + named(rank) + ", which is number " + std::to_string(place) +
                                  " of those that see them; start fewer ranks there, or make a context current first"};
   }
   std::map<std::string, size_t> taken;

@@ -11,12 +11,11 @@
 // Sends and receives that were started before somebody waits are one group call, since NCCL's may wait for each other else; where nobody
 // waits they are kept back for some turns only.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "engines/Engines.h"
 #include "engines/nccl/Calls.h"
 #include "engines/nccl/Group.h"
-#include "engines/Engines.h"
 #include <algorithm>
 #include <deque>
-#include <optional>
 
 namespace braid::runtime {
 
@@ -90,12 +89,8 @@ private:
 };
 
 Outcome NcclEngine::plan(const Request &request, std::unique_ptr<EngineOperation> &operation) {
-  static const char *const known[] = {"ring", "tree", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
-  if (!request.spelled.empty() && std::none_of(std::begin(known), std::end(known), [&](const char *each) {
-        return request.spelled.compare(0, request.spelled.find('('), each) == 0;
-      }))
-    return {BRAID_UNSUPPORTED, "expected an algorithm of NCCL (ring, tree, collnet_direct, collnet_chain, nvls, "
-                               "nvls_tree, pat), which its tuner chooses, got '" + request.spelled + "'"};
+  if (Outcome known = readAlgorithm(request.spelled); !known)
+    return known;
   auto made = std::make_unique<NcclOperation>(*this, request);
   Outcome done = made->open();
   if (done)
@@ -142,15 +137,15 @@ Outcome NcclEngine::issue() {
   Outcome done = current.outcome();
   for (NcclOperation *each : issuing) {
     if (done)
-      done = driver.check(driver.cuStreamWaitEvent(group->stream, each->ready, 0), "waiting for the stream of the start");
+      done =
+          driver.check(driver.cuStreamWaitEvent(group->stream, each->ready, 0), "waiting for the stream of the start");
     for (const DeviceCopy &copy : each->calls.before)
       if (done)
-        done = driver.check(copy.from ? driver.cuMemcpyAsync(reinterpret_cast<cuda::Address>(copy.to),
-                                                             reinterpret_cast<cuda::Address>(copy.from), copy.bytes,
-                                                             group->stream)
-                                      : driver.cuMemsetD8Async(reinterpret_cast<cuda::Address>(copy.to), 0, copy.bytes,
-                                                               group->stream),
-                            "copying " + std::to_string(copy.bytes) + " bytes of the device");
+        done = driver.check(
+            copy.from ? driver.cuMemcpyAsync(reinterpret_cast<cuda::Address>(copy.to),
+                                             reinterpret_cast<cuda::Address>(copy.from), copy.bytes, group->stream)
+                      : driver.cuMemsetD8Async(reinterpret_cast<cuda::Address>(copy.to), 0, copy.bytes, group->stream),
+            "copying " + std::to_string(copy.bytes) + " bytes of the device");
   }
   if (!done || !group->comm())
     return done ? Outcome(BRAID_ABORTED, "the communicator is gone") : done;
@@ -160,9 +155,10 @@ Outcome NcclEngine::issue() {
   for (NcclOperation *each : issuing)
     for (const Call &call : each->calls.calls)
       if (done)
-        done = nccl.check(nccl::issue(nccl, each->calls, call, group->comm(), group->stream),
-                          each->request.title(), group->comm());
-  Outcome ended = nccl.check(nccl.ncclGroupEnd(), "ncclGroupEnd", group->comm()); // also after an error: groups are counted
+        done = nccl.check(nccl::issue(nccl, each->calls, call, group->comm(), group->stream), each->request.title(),
+                          group->comm());
+  Outcome ended =
+      nccl.check(nccl.ncclGroupEnd(), "ncclGroupEnd", group->comm()); // also after an error: groups are counted
   return done ? ended : done;
 }
 
@@ -172,7 +168,8 @@ Outcome NcclEngine::issued() {
   Outcome done = current.outcome();
   for (NcclOperation *each : issuing) {
     if (done)
-      done = group->driver.check(group->driver.cuEventRecord(each->landed, group->stream), "an event after the results");
+      done =
+          group->driver.check(group->driver.cuEventRecord(each->landed, group->stream), "an event after the results");
     each->state = NcclOperation::Running;
   }
   issuing.clear();
@@ -225,7 +222,7 @@ Outcome NcclOperation::look() const {
                                  (ofDevice ? "memory of device " + std::to_string(group.device) + ", this rank's"
                                            : "pinned memory of the host") +
                                  ", got " +
-                                 (!known                      ? "memory that the driver does not know"
+                                 (!known                       ? "memory that the driver does not know"
                                   : kind != cuda::memoryDevice ? "memory of the host"
                                                                : "memory of device " + std::to_string(device))};
     };
@@ -298,7 +295,8 @@ Outcome NcclOperation::progress(bool &done) {
 Outcome NcclOperation::handOver(void *programs) {
   Current current(group.driver, group.context);
   Outcome done = current.outcome();
-  return done ? group.driver.check(group.driver.cuStreamWaitEvent(programs, landed, 0), "the stream of the wait") : done;
+  return done ? group.driver.check(group.driver.cuStreamWaitEvent(programs, landed, 0), "the stream of the wait")
+              : done;
 }
 
 std::string NcclOperation::waitsFor() const {

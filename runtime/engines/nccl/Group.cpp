@@ -20,8 +20,12 @@ struct Hello {
 
   std::string encode() const {
     std::string text;
-    Writer(text).u32(uint32_t(outcome.status)).string(outcome.text).u32(uint32_t(version)).u8(uint8_t(parent)).string(
-        seen.encode());
+    Writer(text)
+        .u32(uint32_t(outcome.status))
+        .string(outcome.text)
+        .u32(uint32_t(version))
+        .u8(uint8_t(parent))
+        .string(seen.encode());
     return text;
   }
   bool decode(const std::string &text) {
@@ -54,7 +58,8 @@ Outcome Group::connect(const EngineContext &context, Group *parent, const std::v
   }
   mine.version = nccl ? nccl->version : 0;
   std::vector<std::string> said;
-  Outcome met = context.exchange.allgather(context.key + "/hello", context.members, mine.encode(), context.deadline, said);
+  Outcome met =
+      context.exchange.allgather(context.key + "/hello", context.members, mine.encode(), context.deadline, said);
   if (!met)
     return met;
   std::vector<RankDevices> seen;
@@ -166,7 +171,8 @@ Outcome Group::byId(const EngineContext &meeting) {
                 (status == BRAID_OK ? "expected an id of 128 bytes, got " + std::to_string(text.size()) : text)};
   text.copy(id.internal, sizeof id.internal);
   Config config;
-  done = nccl.check(nccl.ncclCommInitRankConfig(&handle, size, id, meeting.me, &config), "ncclCommInitRankConfig", handle);
+  done =
+      nccl.check(nccl.ncclCommInitRankConfig(&handle, size, id, meeting.me, &config), "ncclCommInitRankConfig", handle);
   state = handle ? Good : Gone;
   if (done)
     done = settle(meeting, "ncclCommInitRankConfig");
@@ -193,7 +199,8 @@ Outcome Group::fromParent(const EngineContext &meeting, Group &parent, const std
     for (int rank = 0; rank < parent.size; ++rank)
       if (!std::binary_search(ranks.begin(), ranks.end(), rank))
         left.push_back(rank);
-    made = nccl.ncclCommShrink(parent.handle, left.data(), int(left.size()), &handle, &config, failed ? shrinkAbort : 0);
+    made =
+        nccl.ncclCommShrink(parent.handle, left.data(), int(left.size()), &handle, &config, failed ? shrinkAbort : 0);
   }
   if (done)
     done = nccl.check(made, what, parent.handle);

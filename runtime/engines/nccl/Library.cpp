@@ -7,8 +7,9 @@ namespace braid::runtime::nccl {
 
 namespace {
 
-constexpr const char *otherwise = "; install NCCL (libnccl2, or pip install nvidia-nccl-cu13), name it in BRAID_NCCL, or "
-                                  "use engine 'braid'";
+constexpr const char *otherwise =
+    "; install NCCL (libnccl2, or pip install nvidia-nccl-cu13), name it in BRAID_NCCL, or "
+    "use engine 'braid'";
 
 /// Also of another library with the same functions (BRAID_NCCL), which tests put in its place. Where a program has loaded NCCL
 /// already (a framework's own copy), the name finds that one.
