@@ -125,6 +125,15 @@ int halves(braid_comm *comm, int rank, int ranks) {
   cases += collectives(turned, ranks, 1);
   if (braid_comm_destroy(turned) || braid_comm_destroy(half))
     fail(braid_last_error());
+  for (int32_t other = 1; other < ranks && (rank == 0 || other <= rank); ++other) // rank 0 is in more of them than the others
+    if (int32_t two[] = {0, other}; rank == 0 || rank == other) {
+      braid_comm *pair = nullptr;
+      if (braid_comm_subset(comm, two, 2, &pair))
+        fail(braid_last_error());
+      cases += collectives(pair, 2, 1);
+      if (braid_comm_destroy(pair))
+        fail(braid_last_error());
+    }
   return cases;
 }
 

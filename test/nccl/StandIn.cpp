@@ -267,7 +267,7 @@ Result ncclCommSplit(Comm comm, int color, int key, Comm *made, Config *config) 
   Result state = ready(comm, "ncclCommSplit");
   if (state || tooOld(21800, "ncclCommSplit", state))
     return state;
-  std::string where = comm->folder + "/split." + std::to_string(comm->children["split"]++);
+  std::string where = comm->folder + "/split." + std::to_string(++comm->children);
   files::make(where);
   files::write(where + "/color." + std::to_string(comm->rank), std::to_string(color) + " " + std::to_string(key));
   record("ncclCommSplit color " + std::to_string(color) + " key " + std::to_string(key), comm->log);
@@ -311,7 +311,7 @@ Result ncclCommShrink(Comm comm, int *left, int count, Comm *made, Config *confi
   int rank = 0;
   for (int each = 0; each < comm->rank; ++each)
     rank += !out[size_t(each)];
-  return enter(create(comm->folder + "/" + name + "#" + std::to_string(comm->children[name]++), rank,
+  return enter(create(comm->folder + "/" + std::to_string(++comm->children) + "." + name, rank,
                       comm->ranks - count, config ? config->blocking != 0 : comm->blocking),
                made, comm);
 }

@@ -82,6 +82,12 @@ bool needsScratch(const Request &request, const Tensor &tensor) {
   return exchanges(request) || operand != result;
 }
 
+/// In the scratch each tensor begins like memory of its own.
+size_t scratchOf(const Request &request, const Tensor &tensor) {
+  constexpr size_t alignment = 256;
+  return needsScratch(request, tensor) ? (request.operandBytes(tensor) + alignment - 1) / alignment * alignment : 0;
+}
+
 class Maker {
 public:
   Maker(const Request &request, const Library &nccl, char *scratch, Calls &calls)
@@ -91,11 +97,10 @@ public:
     bytes = tensor.count * request.elementBytes;
     send = tensor.send;
     receive = tensor.receive;
-    if (needsScratch(request, tensor)) {
-      size_t all = request.operandBytes(tensor);
-      calls.before.push_back({scratch, send, all});
+    if (size_t room = scratchOf(request, tensor)) {
+      calls.before.push_back({scratch, send, request.operandBytes(tensor)});
       send = scratch;
-      scratch += all;
+      scratch += room;
     }
     if (request.ragged())
       return ragged();
@@ -262,7 +267,7 @@ Outcome readAlgorithm(const std::string &spelled) {
 size_t scratchBytes(const Request &request) {
   size_t sum = 0;
   for (const Tensor &tensor : request.tensors)
-    sum += needsScratch(request, tensor) ? request.operandBytes(tensor) : 0;
+    sum += scratchOf(request, tensor);
   return sum;
 }
 

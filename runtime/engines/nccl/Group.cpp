@@ -16,6 +16,7 @@ namespace {
 struct Hello {
   Outcome outcome;
   int version = 0, parent = 0; ///< parent: 0: none, or gone; 1: good; 2: revoked
+  int children = 0;            ///< that NCCL has made of it on this rank
   RankDevices seen;
 
   std::string encode() const {
@@ -25,6 +26,7 @@ struct Hello {
         .string(outcome.text)
         .u32(uint32_t(version))
         .u8(uint8_t(parent))
+        .u32(uint32_t(children))
         .string(seen.encode());
     return text;
   }
@@ -34,6 +36,7 @@ struct Hello {
     outcome.text = reader.string();
     version = int(reader.u32());
     parent = reader.u8();
+    children = int(reader.u32());
     std::string devices = reader.string();
     return reader.complete() && (outcome.status != BRAID_OK || RankDevices::decode(devices, seen));
   }
@@ -55,6 +58,7 @@ Outcome Group::connect(const EngineContext &context, Group *parent, const std::v
                                                  : nccl->ncclCommShrink && ascending(ranks);
     bool idle = parent->inFlight == 0 || parent->state == Revoked;
     mine.parent = fit && idle && parent->state != Gone ? 1 + (parent->state == Revoked) : 0;
+    mine.children = parent->children;
   }
   mine.version = nccl ? nccl->version : 0;
   std::vector<std::string> said;
@@ -70,11 +74,11 @@ Outcome Group::connect(const EngineContext &context, Group *parent, const std::v
     if (!theirs.decode(said[rank]))
       return {BRAID_MISMATCH, "expected what " + who + " is, got " + std::to_string(said[rank].size()) + " bytes"};
     if (!theirs.outcome)
-      return {theirs.outcome.status, who + ": " + theirs.outcome.text};
+      return {theirs.outcome.status, (int(rank) == context.me ? "" : "on " + who + ": ") + theirs.outcome.text};
     if (theirs.version != mine.version)
       return {BRAID_MISMATCH, "expected one version on all ranks, got " + nccl->versionText() + " and, on " + who +
                                   ", " + Library::text(theirs.version)};
-    inherit &= theirs.parent != 0;
+    inherit &= theirs.parent != 0 && theirs.children == mine.children; // which NCCL tells children apart by
     failed |= theirs.parent == 2;
     seen.push_back(theirs.seen);
   }
@@ -167,7 +171,7 @@ Outcome Group::byId(const EngineContext &meeting) {
   std::string text = reader.string();
   if (status != BRAID_OK || text.size() != sizeof id.internal)
     return {status == BRAID_OK ? BRAID_MISMATCH : status,
-            "rank " + std::to_string(meeting.members[0]) + ": " +
+            "on rank " + std::to_string(meeting.members[0]) + ": " +
                 (status == BRAID_OK ? "expected an id of 128 bytes, got " + std::to_string(text.size()) : text)};
   text.copy(id.internal, sizeof id.internal);
   Config config;
@@ -191,6 +195,7 @@ Outcome Group::fromParent(const EngineContext &meeting, Group &parent, const std
   std::string what = all ? "ncclCommSplit" : "ncclCommShrink";
   Outcome done = failed ? parent.settle(meeting, "ncclCommRevoke") : Outcome(); // it becomes quiet
   Result made = ok;
+  parent.children += bool(done);
   if (done && all) {
     made = nccl.ncclCommSplit(parent.handle, 0, meeting.me, &handle, &config);
   } else if (done) {
@@ -237,7 +242,8 @@ Group::~Group() {
     return;
   Current current(driver, context);
   bool ended = false;
-  if (state == Good && nccl.ncclCommFinalize(handle) <= inProgress) {
+  if (Result ending = state == Good ? nccl.ncclCommFinalize(handle) : invalidUsage;
+      ending == ok || ending == inProgress) {
     Deadline until(deadline);
     bool still = true;
     Outcome going;

@@ -7,6 +7,8 @@
 //   all of the parent's ranks, in another order     ncclCommSplit     2.18
 //   some of them, in its order                      ncclCommShrink    2.27; also of a parent that has failed, once it is revoked
 //   else                                            an id of its own
+//
+// NCCL tells the children of a communicator apart by their number on each rank, so members that have made different numbers use an id.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_ENGINES_NCCL_GROUP_H
 #define BRAID_RUNTIME_ENGINES_NCCL_GROUP_H
@@ -52,7 +54,7 @@ private:
   enum State { Good, Revoked, Gone };
   State state = Gone;
   Comm handle = nullptr;
-  int size = 0;
+  int size = 0, children = 0; ///< children: split or shrunk from it
   const double deadline; ///< seconds
 };
 
