@@ -24,7 +24,7 @@ struct Handle {
   std::atomic<int> inFlight{0}; ///< batches
   uint64_t collectives = 0;
   std::map<int, uint64_t> sent, received; ///< to and from each rank
-  int children = 0; ///< as NCCL counts them
+  int children = 0;                       ///< as NCCL counts them
 
   std::mutex mutex; ///< of what is below: a stream's work is done by whoever drives the device
   Result state = ok;

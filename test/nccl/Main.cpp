@@ -10,9 +10,9 @@
 //
 // The last line of a rank is "rank R on HOST: device D, N cases".
 //===------------------------------------------------------------------------------------------------------------===//
-#include "engines/nccl/Library.h"
 #include "test/conformance/Check.h"
 #include "test/conformance/Device.h"
+#include "test/nccl/Misuse.h"
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -20,35 +20,8 @@
 
 using namespace braid;
 using namespace braid::test;
-namespace nccl = braid::runtime::nccl;
-namespace cuda = braid::runtime::cuda;
 
 namespace {
-
-[[noreturn]] void fail(const std::string &text) {
-  std::fprintf(stderr, "nccl_ranks: %s\n", text.c_str());
-  std::exit(1);
-}
-
-void need(const runtime::Outcome &outcome) {
-  if (!outcome)
-    fail(outcome.text);
-}
-
-const cuda::Driver &driver() {
-  runtime::Outcome why;
-  const cuda::Driver *found = cuda::Driver::find(why);
-  need(why);
-  return *found;
-}
-
-void makeCurrent(int ordinal) {
-  cuda::Device device = 0;
-  cuda::Context context = nullptr;
-  need(driver().check(driver().cuDeviceGet(&device, ordinal), "device"));
-  need(driver().check(driver().cuDevicePrimaryCtxRetain(&context, device), "context"));
-  need(driver().check(driver().cuCtxSetCurrent(context), "context"));
-}
 
 /// All collectives in some forms: types and reductions, apart and in place, one tensor and three, blocks of one size and of several. Every
 /// root in the first form.
@@ -125,7 +98,8 @@ int halves(braid_comm *comm, int rank, int ranks) {
   cases += collectives(turned, ranks, 1);
   if (braid_comm_destroy(turned) || braid_comm_destroy(half))
     fail(braid_last_error());
-  for (int32_t other = 1; other < ranks && (rank == 0 || other <= rank); ++other) // rank 0 is in more of them than the others
+  for (int32_t other = 1; other < ranks && (rank == 0 || other <= rank);
+       ++other) // rank 0 is in more of them than the others
     if (int32_t two[] = {0, other}; rank == 0 || rank == other) {
       braid_comm *pair = nullptr;
       if (braid_comm_subset(comm, two, 2, &pair))
@@ -166,62 +140,6 @@ int asRank(int modulo, bool survivors, double deadline, const char *transport) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   std::printf("rank %d on %s: device %d, %d cases\n", rank, host, device, cases);
-  return 0;
-}
-
-/// The judge: calls that NCCL refuses, or would not survive.
-int misuse() {
-  runtime::Outcome why;
-  const nccl::Library *found = nccl::Library::find(why);
-  need(why);
-  const nccl::Library &library = *found;
-  makeCurrent(0);
-  cuda::Address at = 0;
-  cuda::Stream stream = nullptr;
-  need(driver().check(driver().cuMemAlloc_v2(&at, 4096), "memory"));
-  need(driver().check(driver().cuStreamCreate(&stream, 0), "stream"));
-  auto *buffer = reinterpret_cast<char *>(at);
-  std::vector<char> host(4096);
-  nccl::UniqueId id = {}, unknown = {};
-  nccl::Config blocking, wrong;
-  blocking.blocking = 1;
-  wrong.magic = 1;
-  nccl::Comm comm = nullptr;
-  int refused = 0;
-  auto must = [&](nccl::Result result, const char *what) {
-    if (result != nccl::ok)
-      fail(std::string(what) + ": " + library.ncclGetLastError(comm));
-  };
-  auto refuses = [&](nccl::Result result, nccl::Result expected, const char *what) {
-    if (result != expected)
-      fail(std::string(what) + ": expected result " + std::to_string(expected) + ", got " + std::to_string(result));
-    ++refused;
-  };
-  must(library.ncclGetUniqueId(&id), "id");
-  refuses(library.ncclCommInitRankConfig(&comm, 1, unknown, 0, &blocking), nccl::invalidArgument,
-          "an id that nobody made");
-  refuses(library.ncclCommInitRankConfig(&comm, 1, id, 1, &blocking), nccl::invalidArgument, "a rank beyond the ranks");
-  refuses(library.ncclCommInitRankConfig(&comm, 1, id, 0, &wrong), nccl::invalidArgument, "a config that is none");
-  must(library.ncclCommInitRankConfig(&comm, 1, id, 0, &blocking), "connect");
-  nccl::Comm again = nullptr;
-  refuses(library.ncclCommInitRankConfig(&again, 1, id, 0, &blocking), nccl::invalidUsage, "a rank twice");
-  refuses(library.ncclGroupEnd(), nccl::invalidUsage, "an end without a start");
-  auto sum = [&](const void *from, void *to, nccl::Type type, nccl::Reduction op, nccl::Stream on) {
-    return library.ncclAllReduce(from, to, 100, type, op, comm, on);
-  };
-  must(sum(buffer, buffer, nccl::f32, nccl::sum, stream), "a sum in place");
-  refuses(sum(host.data(), buffer, nccl::f32, nccl::sum, stream), nccl::invalidArgument, "memory of the host");
-  refuses(sum(buffer, buffer + 4, nccl::f32, nccl::sum, stream), nccl::invalidArgument, "memory that overlaps");
-  refuses(sum(buffer, buffer, nccl::Type(12), nccl::sum, stream), nccl::invalidArgument, "a type that is none");
-  refuses(sum(buffer, buffer, nccl::f32, nccl::Reduction(5), stream), nccl::invalidArgument,
-          "a reduction that is none");
-  refuses(sum(buffer, buffer, nccl::f32, nccl::sum, &refused), nccl::invalidArgument, "a stream that is none");
-  refuses(library.ncclBroadcast(buffer, buffer, 1, nccl::f32, 1, comm, stream), nccl::invalidArgument,
-          "a root beyond the ranks");
-  refuses(library.ncclCommDestroy(comm), nccl::invalidUsage, "an end with calls in flight");
-  need(driver().check(driver().cuStreamSynchronize(stream), "stream"));
-  must(library.ncclCommFinalize(comm), "finalize");
-  std::printf("%d calls refused\n", refused);
   return 0;
 }
 

@@ -311,8 +311,8 @@ Result ncclCommShrink(Comm comm, int *left, int count, Comm *made, Config *confi
   int rank = 0;
   for (int each = 0; each < comm->rank; ++each)
     rank += !out[size_t(each)];
-  return enter(create(comm->folder + "/" + std::to_string(++comm->children) + "." + name, rank,
-                      comm->ranks - count, config ? config->blocking != 0 : comm->blocking),
+  return enter(create(comm->folder + "/" + std::to_string(++comm->children) + "." + name, rank, comm->ranks - count,
+                      config ? config->blocking != 0 : comm->blocking),
                made, comm);
 }
 
