@@ -12,7 +12,7 @@
 
 namespace mlir::braid {
 
-static constexpr int64_t siteVersion = 3, unsignedByte = 5;
+static constexpr int64_t siteVersion = 4, unsignedByte = 5;
 
 std::optional<int64_t> runtimeType(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element)) {
@@ -114,8 +114,8 @@ FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &r
     }
   }
   PlanAttr plan = launch.getPlanAttr();
-  if (plan && plan.getEngine() != EngineKind::Braid)
-    return launch.emitOpError("plan, expected one for the engine 'braid', which will run it, got '")
+  if (plan && plan.getEngine() == EngineKind::Xla)
+    return launch.emitOpError("plan, expected one for an engine of the runtime (braid, nccl, mpi), got '")
            << stringifyEngineKind(plan.getEngine()) << "'";
 
   FailureOr<int64_t> memory = runtimeMemory(launch);
@@ -159,6 +159,7 @@ FailureOr<SmallVector<int64_t>> siteWords(LaunchOp launch, const ProgramRanks &r
       plan ? plan.getChunks() : 0,
       accumulation,
       *memory,
+      plan ? int64_t(plan.getEngine()) + 1 : 0,
       int64_t(rows.size()),
       idCount,
       int64_t(pairs.size()),

@@ -144,8 +144,10 @@ LogicalResult Lowering::checkCut(LaunchOp launch, size_t tensor) {
   return success();
 }
 
-/// An algorithm as the runtime reads it: the path is the last of what it takes.
+/// An algorithm as the runtime reads it: the path is the last of what it takes. Of another engine: "ring/LL128".
 static std::string spelled(PlanAttr plan) {
+  if (plan && plan.getEngine() != EngineKind::Braid)
+    return (plan.getAlgorithm() + (plan.getProtocol().empty() ? "" : "/") + plan.getProtocol()).str();
   if (!plan || plan.getPath().empty())
     return plan ? plan.getAlgorithm().str() : "";
   StringRef algorithm = plan.getAlgorithm();

@@ -71,6 +71,26 @@ Outcome readLauncher(const Launcher &launcher, const Environment &environment, R
   return {};
 }
 
+/// A launcher that starts some of the job's ranks, from this one on: the job is larger than what it counts.
+Outcome readFirstRank(const Environment &environment, RankInfo &info) {
+  const char *first = environment("BRAID_FIRST_RANK"), *ranks = environment("BRAID_RANKS");
+  int before = 0, all = 0;
+  if (!ranks)
+    return invalid("BRAID_FIRST_RANK is set, but BRAID_RANKS, the ranks of the whole job, is not: expected both or neither");
+  if (Outcome done = readNumber("BRAID_FIRST_RANK", first, maximumRanks - 1, before); !done)
+    return done;
+  if (Outcome done = readNumber("BRAID_RANKS", ranks, maximumRanks, all); !done)
+    return done;
+  if (before + info.ranks > all)
+    return invalid("BRAID_RANKS: expected at least " + std::to_string(before + info.ranks) + ", for " + std::to_string(info.ranks) +
+                   " ranks of " + info.source + " from rank " + std::to_string(before) + " on, got " + std::to_string(all));
+  info.rank += before;
+  if (info.localRanks <= 0)
+    info.localRanks = info.ranks;
+  info.ranks = all;
+  return {};
+}
+
 std::string first(const Environment &environment, std::initializer_list<const char *> names) {
   for (const char *name : names)
     if (const char *value = environment(name); value && *value)
@@ -138,7 +158,10 @@ Outcome readRendezvous(RankInfo &info, const std::string &rendezvous, const Envi
 
 Outcome readRankInfo(RankInfo &info, const std::string &rendezvous, const Environment &environment) {
   info = RankInfo();
+  bool some = environment("BRAID_FIRST_RANK") && !environment("BRAID_RANK");
   for (const Launcher &launcher : launchers) {
+    if (some && std::string(launcher.name) == "braid")
+      continue;
     const char *rank = environment(launcher.rank), *ranks = environment(launcher.ranks);
     if (!rank && (!ranks || launcher.sizeAloneIsNothing))
       continue;
@@ -150,6 +173,8 @@ Outcome readRankInfo(RankInfo &info, const std::string &rendezvous, const Enviro
         return step ? step : environment(name);
       };
     if (Outcome done = readLauncher(launcher, narrowed, info); !done)
+      return done;
+    if (Outcome done = some ? readFirstRank(environment, info) : Outcome(); !done)
       return done;
     return readRendezvous(info, rendezvous, environment);
   }

@@ -71,6 +71,10 @@ Outcome readSettings(const braid_comm_options &given, CommunicatorOptions &setti
     settings.paths = paths;
   if (const char *engine = options.engine ? options.engine : std::getenv("BRAID_ENGINE"))
     settings.engine = engine;
+  if (const char *islands = options.islands ? options.islands : std::getenv("BRAID_ISLANDS"))
+    settings.islands = islands;
+  if (!settings.engine.empty() && !settings.islands.empty())
+    return {BRAID_INVALID, "expected an engine or islands, got engine '" + settings.engine + "' and islands '" + settings.islands + "'"};
   settings.deadline = options.deadline_s > 0 ? options.deadline_s : 60;
   if (all)
     *all = options;

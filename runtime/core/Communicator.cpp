@@ -4,6 +4,7 @@
 #include "core/Staging.h"
 #include "core/Waiting.h"
 #include "engines/Engines.h"
+#include "engines/islands/Islands.h"
 #include "transports/Clock.h"
 #include <algorithm>
 #include <cstdio>
@@ -32,10 +33,6 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
     return {connected.status,
             made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
   made->findHosts();
-  connected = made->connectEngines(parent);
-  if (!connected)
-    return {connected.status,
-            made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
   for (int lane = 1; lane < collectiveLanes; ++lane)
     made->freeLanes.insert(made->freeLanes.end(), lane);
   made->told.resize(size_t(made->size()));
@@ -43,6 +40,10 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
     made->crossesHosts |= host != made->hosts[0];
   made->family = parent ? parent->family : std::make_shared<Family>();
   made->family->join(*made);
+  connected = made->connectEngines(parent);
+  if (!connected)
+    return {connected.status,
+            made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
   comm = std::move(made);
   return {};
 }
@@ -60,6 +61,8 @@ Outcome Communicator::greet() {
              std::to_string(std::hash<std::string>()(settings.paths)) + ")";
   if (!settings.engine.empty() && settings.engine != braidEngine)
     wants += ", engine " + settings.engine;
+  if (!settings.islands.empty())
+    wants += ", islands " + settings.islands;
   std::vector<std::string> all;
   std::string nonce = std::to_string(random()) + "." + std::to_string(random());
   Outcome met = exchange->allgather(key + "/hello", members, nonce + " " + wants, settings.deadline, all);
@@ -107,15 +110,25 @@ void Communicator::findHosts() {
   hosts = algorithms::levels(std::move(hosts));
 }
 
-/// The engines that its ranks have named, one after another.
+/// The engines that its ranks have named, one after another; of islands, those of its ranks.
 Outcome Communicator::connectEngines(Communicator *parent) {
   Outcome done = readEngines(settings.engine, engineNames);
+  if (done && !settings.islands.empty()) {
+    islands::Layout layout;
+    done = islands::readLayout(settings.islands, members, me, layout);
+    if (done && layout.islands.size() == 1)
+      engineNames = {layout.islands[0].engine};
+    else if (done && int(layout.islands.size()) < size()) // else there is nothing inside islands
+      engineNames = {"islands"};
+    if (done && engineNames[0] == "islands" && !carrier->clock() && carrier->carriesData())
+      return islands::make(*this, layout, engines["islands"]);
+  }
   for (const std::string &name : engineNames) {
     if (!done || name == braidEngine)
       continue;
     if (carrier->clock() || !carrier->carriesData())
-      return {BRAID_UNSUPPORTED, "engine '" + name + "': expected a transport without a clock of its own, got '" +
-                                     settings.transport + "', whose fabric an engine would not use"};
+      return {BRAID_UNSUPPORTED, "engine '" + name + "': expected a transport of the machine, got '" + settings.transport +
+                                     "': an emulated fabric can't delay what an engine sends"};
     EngineContext context{*exchange, members, me, key + "/engine/" + name, settings.deadline, hosts};
     if (auto found = parent ? parent->engines.find(name) : engines.end(); parent && found != parent->engines.end()) {
       context.parent = found->second.get();
@@ -137,7 +150,7 @@ Communicator::~Communicator() {
 }
 
 Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr<Communicator> &comm) {
-  std::vector<int> chosen, jobRanks;
+  std::vector<int> chosen;
   std::vector<char> seen(members.size());
   for (size_t i = 0; i < count; ++i) {
     if (ranks[i] < 0 || ranks[i] >= size())
@@ -146,19 +159,26 @@ Outcome Communicator::subset(const int32_t *ranks, size_t count, std::unique_ptr
     if (seen[size_t(ranks[i])]++)
       return {BRAID_INVALID, "subset: expected each rank once, got " + std::to_string(ranks[i]) + " twice"};
     chosen.push_back(ranks[i]);
-    jobRanks.push_back(members[size_t(ranks[i])]);
   }
   if (std::find(chosen.begin(), chosen.end(), me) == chosen.end())
     return {BRAID_INVALID, "subset: expected to be called by its own ranks, got a call of this communicator's rank " +
                                std::to_string(me)};
+  return connectSubset(chosen, settings, comm);
+}
+
+Outcome Communicator::connectSubset(const std::vector<int> &chosen, const CommunicatorOptions &wanted,
+                                    std::unique_ptr<Communicator> &comm) {
+  std::vector<int> jobRanks;
   std::string name = key + "/";
-  for (int rank : chosen)
+  for (int rank : chosen) {
     name += std::to_string(rank) + ".";
+    jobRanks.push_back(members[size_t(rank)]);
+  }
   name += std::to_string(subsets[chosen]++);
   std::optional<Clock::Outside> outside; // while the ranks meet, they do not hold virtual time up
   if (Clock *clock = carrier->clock())
     outside.emplace(*clock);
-  Outcome made = create(exchange, jobRanks, name, settings, comm, this);
+  Outcome made = create(exchange, jobRanks, name, wanted, comm, this);
   if (!made) // if the process ends for that, those who wait for it here are told
     family->failed(made.text);
   return made;
@@ -252,9 +272,9 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
 Outcome Communicator::planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation) {
   auto found = engines.find(request.engine);
   if (found == engines.end()) {
-    std::string here;
-    for (const std::string &name : engineNames)
-      here += (here.empty() ? "'" : ", '") + name + "'";
+    std::string here = std::string("'") + braidEngine + "'";
+    for (const auto &[name, engine] : engines)
+      here += ", '" + name + "'";
     return {BRAID_UNSUPPORTED, "expected an engine that the communicator was made with, " + here + ", got '" +
                                    request.engine + "'; name it in braid_comm_options.engine, or in BRAID_ENGINE, on " +
                                    "all ranks"};
@@ -287,6 +307,28 @@ Outcome Communicator::start(Operation &operation, void *stream) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!failure)
     return failure;
+  if (Outcome begun = begin(operation, stream); !begun)
+    return begun;
+  progress();
+  if (operation.overlaps && operation.state != Operation::Done) {
+    Clock *clock = carrier->clock();
+    if (!thread && !threadless && !(clock && clock->isVirtual())) {
+      thread = std::make_unique<ProgressThread>(*this);
+      if (Outcome started = thread->start(*exchange); !started) {
+        std::fprintf(stderr, "braid: rank %d: %s; operations go on only while somebody waits\n", me,
+                     started.text.c_str());
+        threadless = true;
+        thread.reset();
+      }
+    }
+    if (thread)
+      thread->wake();
+  }
+  return failure;
+}
+
+/// An operation is in flight from here.
+Outcome Communicator::begin(Operation &operation, void *stream) {
   if (operation.state != Operation::Idle)
     return {BRAID_INVALID,
             named(me) + ": " + operation.request.title() + ": expected it to be awaited before it is started again"};
@@ -304,21 +346,6 @@ Outcome Communicator::start(Operation &operation, void *stream) {
   }
   active.push_back(&operation);
   family->started(operation);
-  progress();
-  if (operation.overlaps && operation.state != Operation::Done) {
-    Clock *clock = carrier->clock();
-    if (!thread && !threadless && !(clock && clock->isVirtual())) {
-      thread = std::make_unique<ProgressThread>(*this);
-      if (Outcome started = thread->start(*exchange); !started) {
-        std::fprintf(stderr, "braid: rank %d: %s; operations go on only while somebody waits\n", me,
-                     started.text.c_str());
-        threadless = true;
-        thread.reset();
-      }
-    }
-    if (thread)
-      thread->wake();
-  }
   return failure;
 }
 

@@ -33,7 +33,8 @@ struct CommunicatorOptions {
   uint64_t job = 0;  ///< emulated
   std::string clock; ///< emulated
   std::string paths; ///< tcp
-  std::string engine; ///< or several (engines/Engines.h); empty: braid
+  std::string engine;  ///< or several (engines/Engines.h); empty: braid
+  std::string islands; ///< engines of parts of it (engines/islands/Layout.h); empty: it has none
 };
 
 class Communicator {
@@ -89,6 +90,16 @@ public:
   }
   size_t planned() const { return operations.size() - (hashes ? 1 : 0); }
 
+  // For an engine that is made of communicators, of ranks of this one.
+  Outcome makeInner(const std::vector<int> &ranks, const std::string &engine, std::unique_ptr<Communicator> &inner);
+  /// All ranks have been able to make theirs.
+  Outcome agreeOnInner(const std::string &what, const Outcome &mine);
+  /// Starts the operation, or drives it, without waiting, also not for another thread that has this communicator.
+  Outcome driveInner(Operation &operation, bool &done);
+  Outcome innerFault();
+  /// It is of no use any more; what is in flight will not be awaited.
+  void endInner();
+
   // For operations.
   void fail(braid_status status, const std::string &text, bool tell = true);
   /// Tells all ranks, once for each operation and at its first start, what the operation is; gives its number, and that of its
@@ -114,6 +125,8 @@ private:
   static constexpr int noteLane = 3071, tagLanes = 3072;
   Communicator() = default;
 
+  Outcome connectSubset(const std::vector<int> &ranks, const CommunicatorOptions &wanted, std::unique_ptr<Communicator> &comm);
+  Outcome begin(Operation &operation, void *stream);
   bool progress();
   bool progressOwn();
   void armOwn(Clock &clock);

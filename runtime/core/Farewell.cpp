@@ -20,6 +20,15 @@ std::vector<Entry> &entries() {
   return *all;
 }
 
+struct Body {
+  void (*run)(bool good);
+  pid_t process;
+};
+std::vector<Body> &bodies() {
+  static auto *all = new std::vector<Body>();
+  return *all;
+}
+
 void farewells(int status, void *) {
   std::vector<Entry> all;
   {
@@ -29,6 +38,16 @@ void farewells(int status, void *) {
   for (const Entry &entry : all)
     if (std::shared_ptr<Family> family = entry.family.lock(); family && entry.process == getpid())
       family->farewell(status == 0);
+  for (const Body &body : bodies())
+    if (body.process == getpid())
+      body.run(status == 0);
+}
+
+void hearOfTheEnd() {
+#ifdef __GLIBC__ // atexit would not tell a good end from a bad one. The library stays loaded until then (-z nodelete)
+  static const bool registered = on_exit(farewells, nullptr) == 0;
+  (void)registered;
+#endif
 }
 
 } // namespace
@@ -39,10 +58,13 @@ void sayFarewellAtExit(const std::shared_ptr<Family> &family) {
   all.erase(std::remove_if(all.begin(), all.end(), [](const Entry &entry) { return entry.family.expired(); }),
             all.end());
   all.push_back({family, getpid()});
-#ifdef __GLIBC__ // atexit would not tell a good end from a bad one. The library stays loaded until then (-z nodelete)
-  static const bool registered = on_exit(farewells, nullptr) == 0;
-  (void)registered;
-#endif
+  hearOfTheEnd();
+}
+
+void atFarewell(void (*run)(bool good)) {
+  std::lock_guard<std::mutex> lock(mutex);
+  bodies().push_back({run, getpid()});
+  hearOfTheEnd();
 }
 
 } // namespace braid::runtime

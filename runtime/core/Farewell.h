@@ -16,6 +16,9 @@ namespace braid::runtime {
 /// When this process ends, the family's members say farewell, or why they failed, if they are still there.
 void sayFarewellAtExit(const std::shared_ptr<Family> &family);
 
+/// When this process ends, after all farewells; `good`: with status 0. For libraries that have an end of their own.
+void atFarewell(void (*body)(bool good));
+
 } // namespace braid::runtime
 
 #endif

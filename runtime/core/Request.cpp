@@ -7,7 +7,6 @@
 #include "reduce/Reduce.h"
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace braid::runtime {
 
@@ -47,16 +46,6 @@ size_t Request::bytes() const {
   for (const Tensor &tensor : tensors)
     sum += tensor.count * size_t(blocks) * sizeOf(accumulation); // as messages carry them
   return sum;
-}
-
-size_t Request::operandBytes(const Tensor &tensor) const {
-  size_t count = ragged() ? std::accumulate(gives.begin(), gives.end(), size_t(0)) : tensor.count * size_t(in.count);
-  return tensor.send ? count * elementBytes : 0;
-}
-
-size_t Request::resultBytes(const Tensor &tensor) const {
-  size_t count = ragged() ? std::accumulate(takes.begin(), takes.end(), size_t(0)) : tensor.count * size_t(out.count);
-  return tensor.receive ? count * elementBytes : 0;
 }
 
 std::string Request::title() const {

@@ -14,6 +14,7 @@
 
 #include "braid/runtime/algorithms/StepProgram.h"
 #include "core/Outcome.h"
+#include <numeric>
 
 namespace braid::runtime {
 
@@ -65,13 +66,20 @@ struct Request {
   /// What is put on its messages: the type of their elements. 0 would be none.
   uint16_t note() const { return uint16_t(accumulation + 1); }
   size_t bytes() const;                            ///< of the abstract buffers of all tensors
-  size_t operandBytes(const Tensor &tensor) const; ///< of this rank
-  size_t resultBytes(const Tensor &tensor) const;
+  /// Of this rank.
+  size_t operandBytes(const Tensor &tensor) const { return tensor.send ? bytesOf(tensor, in, gives) : 0; }
+  size_t resultBytes(const Tensor &tensor) const { return tensor.receive ? bytesOf(tensor, out, takes) : 0; }
   /// "all_reduce 'gradients'", for errors.
   std::string title() const;
   /// What all ranks must agree about, in words, and as a hash.
   std::string signature() const;
   uint64_t hash() const;
+
+private:
+  size_t bytesOf(const Tensor &tensor, BlockRange range, const std::vector<size_t> &blocks) const {
+    return (ragged() ? std::accumulate(blocks.begin(), blocks.end(), size_t(0)) : tensor.count * size_t(range.count)) *
+           elementBytes;
+  }
 };
 
 /// The step program's name for it; send and recv: permute.

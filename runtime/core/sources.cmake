@@ -10,6 +10,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Family.cpp
   core/Farewell.cpp
   core/InProcessExchange.cpp
+  core/Inner.cpp
   core/Operation.cpp
   core/PartPlanner.cpp
   core/Plan.cpp

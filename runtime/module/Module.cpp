@@ -172,6 +172,7 @@ void Module::plan(SiteState &state, Operation &operation) {
   options.name = site.name.c_str();
   options.accumulation = int32_t(site.accumulation);
   options.memory = int32_t(site.memory);
+  options.engine = site.engineName();
   options.queue = site.algorithm.empty() ? 0 : 1; // a plan counts on one collective at a time
   check(braid_op_plan(state.members.comm, &options, &operation.op), site.name);
 }

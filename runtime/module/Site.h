@@ -18,12 +18,14 @@ void check(braid_status status, const std::string &what);
 struct Site {
   Site(const int64_t *words, const char *algorithm, const char *name);
 
-  int64_t number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation, memory;
+  int64_t number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation, memory, engine;
   std::vector<std::vector<int32_t>> groups;
   std::vector<int32_t> pairs;
   std::string algorithm, name;
   uint64_t hash; ///< of all that ranks must agree about: not the name
 
+  /// Its plan's engine by the runtime's name; null: none is planned.
+  const char *engineName() const;
   /// "all_reduce at train.mlir:7:10 (sum of f32, 2 groups)".
   std::string describe() const;
 };

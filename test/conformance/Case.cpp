@@ -80,8 +80,8 @@ std::string Case::text() const {
   return out;
 }
 
-Space::Space(std::vector<std::string> transports, int fewest, int most)
-    : transports(std::move(transports)), fewest(fewest), most(most) {
+Space::Space(std::vector<std::string> transports, int fewest, int most, bool byEngine)
+    : transports(std::move(transports)), fewest(fewest), most(most), byEngine(byEngine) {
   for (int c = BRAID_ALL_REDUCE; c <= BRAID_BARRIER; ++c) {
     auto collective = braid_collective(c);
     if (collective == BRAID_RECV)
@@ -92,7 +92,7 @@ Space::Space(std::vector<std::string> transports, int fewest, int most)
     if (collective == BRAID_ALL_TO_ALL)
       routes.push_back({collective, "", true});
     for (const algorithms::Algorithm &algorithm : algorithms::registry())
-      for (int ranks = fewest; ranks <= most; ++ranks)
+      for (int ranks = fewest; ranks <= most && !byEngine; ++ranks)
         if (algorithm.serves(runtime::kindOf(collective), ranks)) {
           addRoutes(collective, algorithm);
           break;
@@ -164,6 +164,8 @@ bool Space::make(const std::vector<int> &choice, Case &out) const {
   if (!name.empty() && !algorithms::find(name)->serves(runtime::kindOf(out.collective), out.ranks))
     return false;
   if (out.ragged && out.tensors > 1)
+    return false;
+  if (byEngine && (choice[Channels] || choice[Chunks]))
     return false;
   if (out.ranks + out.helpers > most || (out.helpers == 3 && out.ranks < 2))
     return false;

@@ -48,7 +48,8 @@ struct Case {
 class Space {
 public:
   /// `transports`: names to use; `largest`: bytes of the largest size.
-  Space(std::vector<std::string> transports, int fewestRanks, int mostRanks);
+  /// `byEngine`: of an engine, which has no algorithms by name, nor channels and chunks.
+  Space(std::vector<std::string> transports, int fewestRanks, int mostRanks, bool byEngine = false);
 
   static constexpr int dimensions = 12;
   int values(int dimension) const;
@@ -87,6 +88,7 @@ private:
   std::vector<Route> routes;
   std::vector<std::string> transports;
   int fewest, most;
+  bool byEngine;
 };
 
 } // namespace braid::test

@@ -8,6 +8,8 @@
 //   conformance --control         broken algorithms, each of which the suite must reject
 //   conformance --steady N        N small collectives on two processes: memory, descriptors and time must not grow; with
 //                                 --control a leak is planted, which must be seen
+//   conformance --launched ENGINE the covering array on the processes of a launcher (mpirun, ...), by an engine
+//   conformance --islands LAYOUT  the covering array on communicators of islands ("braid:0-2;braid:3-8"), each its own engine's
 //   options: --profile FILE       of the emulated fabric (braid-sim emit-profile), for emulated+ transports; % in the name
 //                                 stands for the number of ranks
 //            --transports a,b     default: all of this build, and with a profile emulated+shm
@@ -21,6 +23,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Transports.h"
 #include "test/conformance/Check.h"
+#include "test/conformance/Launched.h"
 #include "test/conformance/Plant.h"
 #include "test/conformance/Processes.h"
 #include "test/conformance/Ranks.h"
@@ -41,10 +44,11 @@ struct Settings {
   std::vector<std::string> transports; ///< empty: all
   int fewest = 1, most = 9, every = 1, shard = 0, shards = 1;
   long steady = 0, from = 0;
-  std::string plant;
+  std::string plant, launched;
   braid_memory memory = BRAID_MEMORY_HOST;
 };
 
+std::string islands; ///< of all communicators; empty: none
 std::string profile; ///< of the emulated fabric; % stands for the number of ranks
 std::string engine;  ///< of all communicators; empty: braid
 
@@ -58,6 +62,7 @@ runtime::CommunicatorOptions optionsFor(const std::string &transport, int ranks)
   }
   options.deadline = 60;
   options.engine = engine;
+  options.islands = islands;
   return options;
 }
 
@@ -69,7 +74,7 @@ std::string judge(const Case &one, const std::vector<Verdict> &verdicts) {
       first = "rank " + std::to_string(rank) + ": " + problem;
   if (!first.empty())
     return first;
-  for (size_t rank = 1; rank < size_t(one.ranks) && sameOnAll(one); ++rank)
+  for (size_t rank = 1; rank < std::min(size_t(one.ranks), verdicts.size()) && sameOnAll(one); ++rank)
     if (verdicts[rank].result != verdicts[0].result)
       return "expected the same bytes on all ranks, got others on rank " + std::to_string(rank);
   return {};
@@ -135,10 +140,6 @@ std::string runOnProcesses(const Case &one) {
 
 /// Whether an engine has the case; what it has not is refused by the runtime, which other tests look at.
 bool serves(const Case &one) {
-  if (engine.empty())
-    return true;
-  if (!one.algorithm.empty() || one.helpers || one.channels > 1 || one.chunks)
-    return false;
   if (engine != "nccl" || !one.reduces())
     return true;
   if (one.type == BRAID_I16 || one.type == BRAID_U16)
@@ -272,6 +273,10 @@ bool read(int argc, char **argv, Settings &settings) {
       settings.plant = value;
     else if (word == "--engine")
       engine = value;
+    else if (word == "--islands")
+      islands = value;
+    else if (word == "--launched")
+      settings.launched = value;
     else if (word == "--profile")
       profile = value;
     else if (word == "--steady")
@@ -304,8 +309,19 @@ int main(int argc, char **argv) {
                  "usage: conformance [--seed N] [--full | --exhaustive] [--processes] [--control] [--verbose]\n"
                  "                   [--transports a,b] [--profile FILE] [--ranks A-B] [--every K] [--shard I/N]\n"
                  "                   [--from K] [--steady N] [--plant race|bounds]\n"
-                 "                   [--memory host|pinned|device] [--engine NAME]\n");
+                 "                   [--memory host|pinned|device] [--engine NAME]\n"
+                 "                   [--launched ENGINE] [--islands LAYOUT]\n");
     return 2;
+  }
+  std::unique_ptr<Launched> launched;
+  if (!settings.launched.empty()) {
+    launched = std::make_unique<Launched>(settings.launched);
+    if (!launched->failed().empty()) {
+      std::fprintf(stderr, "%s\n", launched->failed().c_str());
+      std::_Exit(1);
+    }
+    settings.transports = {settings.launched};
+    settings.most = std::min(settings.most, launched->ranks());
   }
   if (settings.transports.empty()) {
     for (const runtime::TransportEntry &each : runtime::transports())
@@ -329,7 +345,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   auto begin = std::chrono::steady_clock::now();
-  Space space(settings.transports, settings.fewest, settings.most);
+  Space space(settings.transports, settings.fewest, settings.most, launched || !islands.empty() || !engine.empty());
   int64_t cases = 0, runs = 0, failures = 0;
   Runner runner;
   std::map<std::string, int64_t> perTransport;
@@ -355,11 +371,14 @@ int main(int argc, char **argv) {
         std::printf("%s\n", each.text().c_str());
         std::fflush(stdout);
       }
-      std::string problem = settings.processes ? runOnProcesses(each) : runner.run(each);
+      std::string problem = launched             ? judge(each, launched->run(each))
+                            : settings.processes ? runOnProcesses(each)
+                                                 : runner.run(each);
       if (problem.empty())
         continue;
       ++failures;
-      std::printf("FAILS: %s\n       %s\n", each.text().c_str(), problem.c_str());
+      if (!launched || launched->rank() == 0)
+        std::printf("FAILS: %s\n       %s\n", each.text().c_str(), problem.c_str());
       std::fflush(stdout);
     }
   };
@@ -376,6 +395,8 @@ int main(int argc, char **argv) {
     for (auto &[place, one] : sorted)
       handle(*one);
   }
+  if (launched && launched->rank() > 0)
+    return failures ? 1 : 0;
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::string carriers;
   for (auto &[name, count] : perTransport)
@@ -385,7 +406,9 @@ int main(int argc, char **argv) {
               settings.exhaustive ? "all dimensions"
               : settings.full     ? "the full product"
                                   : "all pairs",
-              settings.processes ? " on processes" : "", (unsigned long long)settings.seed, (long long)failures,
-              seconds);
+              launched             ? " on launched ranks"
+              : settings.processes ? " on processes"
+                                   : "",
+              (unsigned long long)settings.seed, (long long)failures, seconds);
   return failures ? 1 : 0;
 }

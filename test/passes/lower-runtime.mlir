@@ -2,9 +2,9 @@
 
 module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 2 : i32} {
 
-// Version, number, kind, type (f32), reduction, root, peer, tag, channels, chunks, accumulation (of the type itself), memory (of
-// the host), 2 groups of 4 ids in all, no pairs.
-// CHECK-DAG: memref.global "private" constant @[[REDUCE:.*]] : memref<21xi64> = dense<[3, 0, 0, 13, 4, 0, 0, 0, 2, 8, 0, 0, 2, 4, 0, 2, 2, 0, 2, 1, 3]>
+// Version, number, kind, type (f32), reduction, root, peer, tag, channels, chunks, accumulation (of the type itself), memory
+// (of the host), engine (braid, plus one), 2 groups of 4 ids in all, no pairs.
+// CHECK-DAG: memref.global "private" constant @[[REDUCE:.*]] : memref<22xi64> = dense<[4, 0, 0, 13, 4, 0, 0, 0, 2, 8, 0, 0, 1, 2, 4, 0, 2, 2, 0, 2, 1, 3]>
 // CHECK-DAG: dense<[114, 105, 110, 103, 0]>
 
 // CHECK-LABEL: func.func @planned
@@ -133,9 +133,24 @@ func.func @element_type(%a: memref<4xi4>) {
 
 // -----
 
+// The engine of a plan (nccl: 2, mpi: 3) comes to the runtime, with the algorithm in its own words.
+// CHECK-DAG: memref.global "private" constant @__braid_site_0 : memref<16xi64> = dense<[4, 0, 5, 13, 0, 0, 0, 0, 16, 0, 0, 0, 2, 0, 0, 0]>
+// CHECK-DAG: dense<[114, 105, 110, 103, 47, 76, 76, 49, 50, 56, 0]>
+// CHECK-DAG: memref.global "private" constant @__braid_site_{{[0-9]+}} : memref<16xi64> = dense<[4, 1, 5, 13, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0]>
+// CHECK-LABEL: func.func @engines
+func.func @engines(%a: memref<4xf32>) {
+  %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64, plan = #braid.plan<engine = nccl, algorithm = "ring", protocol = "LL128", channels = 16>}
+  braid.finish %t outs(%a : memref<4xf32>)
+  %u = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64, plan = #braid.plan<engine = mpi, algorithm = "default">}
+  braid.finish %u outs(%a : memref<4xf32>)
+  return
+}
+
+// -----
+
 func.func @engine(%a: memref<4xf32>) {
-  // expected-error @+1 {{plan, expected one for the engine 'braid', which will run it, got 'nccl'}}
-  %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64, plan = #braid.plan<engine = nccl, algorithm = "ring">}
+  // expected-error @+1 {{plan, expected one for an engine of the runtime (braid, nccl, mpi), got 'xla'}}
+  %t = braid.launch broadcast outs(%a : memref<4xf32>) {groups = #braid.groups<[]>, root = 0 : i64, plan = #braid.plan<engine = xla, algorithm = "ring">}
   braid.finish %t outs(%a : memref<4xf32>)
   return
 }
@@ -143,7 +158,7 @@ func.func @engine(%a: memref<4xf32>) {
 // -----
 
 // f16 (11) is summed in f32 (13, plus one).
-// CHECK: memref.global "private" constant @__braid_site_0 : memref<15xi64> = dense<[3, 0, 0, 11, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0]>
+// CHECK: memref.global "private" constant @__braid_site_0 : memref<16xi64> = dense<[4, 0, 0, 11, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0, 0]>
 func.func @accumulate(%a: memref<4xf16>) {
   %t = braid.launch all_reduce outs(%a : memref<4xf16>) {groups = #braid.groups<[]>, reduction = #braid<reduction sum>, accumulate = f32}
   braid.finish %t outs(%a : memref<4xf16>)
@@ -153,7 +168,7 @@ func.func @accumulate(%a: memref<4xf16>) {
 // -----
 
 // Tensors of two types are moved as bytes (u8: 5): 4 elements of 2 bytes, 3 of 4.
-// CHECK: dense<[3, 0, 5, 5, 0,
+// CHECK: dense<[4, 0, 5, 5, 0,
 // CHECK-LABEL: func.func @mixed
 func.func @mixed(%a: memref<4xf16>, %b: memref<3xi32>) {
   // CHECK-DAG: %[[HALVES:.*]] = arith.muli %c4_i64, %c2_i64

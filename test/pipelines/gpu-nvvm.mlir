@@ -7,7 +7,7 @@
 // RUN: sed 's/\\0A/\n/g; s/\\09/\t/g' %t.gpu.mlir | FileCheck %s --check-prefix=PTX
 // RUN: FileCheck %s --check-prefix=SITE <%t.mlir
 
-// SITE: dense<[3, 0, 0, 13, 4, 0, 0, 0, 0, 0, 0, 2, 1, 2, 0, 2, 0, 1]>
+// SITE: dense<[4, 0, 0, 13, 4, 0, 0, 0, 0, 0, 0, 2, 0, 1, 2, 0, 2, 0, 1]>
 
 // What runs on the host: kernels before and after the collective, whose start and wait are calls.
 // CHECK-LABEL: llvm.func @step(%{{.*}}: !llvm.ptr<1>

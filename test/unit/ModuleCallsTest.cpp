@@ -55,7 +55,7 @@ TEST_CASE("module: a buffer in flight can't be freed, and sites of another relea
   braid_module_use(comm);
   braid_module_on_error([](const char *message) { throw std::runtime_error(message); });
   // all_reduce (0) of f32 (13), sum, on all ranks.
-  static const int64_t site[] = {3, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, old[] = {1, 0, 0, 13};
+  static const int64_t site[] = {4, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, old[] = {1, 0, 0, 13};
   auto word = [](const void *pointer) { return reinterpret_cast<int64_t>(pointer); };
   CHECK(braid_module_open(7) == 1);
   CHECK(braid_module_open(7) == 0);
@@ -69,7 +69,19 @@ TEST_CASE("module: a buffer in flight can't be freed, and sites of another relea
   CHECK(x[0] == 5);
   braid_module_free(x);
   CHECK_THROWS_WITH(braid_module_begin(word(old), 0, 0),
-                    "module: site words of version 1, expected 3: compiled by another release");
+                    "module: site words of version 1, expected 4: compiled by another release");
+  // A plan for an engine (mpi, plus one) that this communicator was not made with.
+  static const int64_t theirs[] = {4, 1, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0};
+  float y = 0;
+  CHECK_THROWS_WITH(
+      [&] {
+        int64_t refused = braid_module_begin(word(theirs), 0, word("sum"));
+        braid_module_tensor(refused, word(&y), word(&y), 1, 1, 1, 1);
+        braid_module_launch(refused);
+      }(),
+      Catch::Matchers::Contains(
+          "expected an engine that the communicator was made with, 'braid', got 'mpi'; name it in "
+          "braid_comm_options.engine, or in BRAID_ENGINE"));
   braid_module_reset();
   braid_module_on_error(nullptr);
   CHECK(braid_comm_destroy(comm) == BRAID_OK);

@@ -50,6 +50,21 @@ Variables with(Variables variables, const Variables &more) {
 
 } // namespace
 
+TEST_CASE("a launcher of some of the job's ranks", "[rankinfo]") {
+  RankInfo info;
+  const Variables some = {{"BRAID_FIRST_RANK", "5"}, {"BRAID_RANKS", "8"}, {"BRAID_RENDEZVOUS", "127.0.0.1:29400"}};
+  REQUIRE(read(with(openMpi, some), info));
+  CHECK(info.rank == 6);
+  CHECK(info.ranks == 8);
+  CHECK(info.localRanks == 2);
+  CHECK(error(with(with(openMpi, some), {{"BRAID_RANKS", "6"}})) ==
+        "BRAID_RANKS: expected at least 7, for 2 ranks of Open MPI from rank 5 on, got 6");
+  CHECK(error(with(openMpi, {{"BRAID_FIRST_RANK", "5"}})) ==
+        "BRAID_FIRST_RANK is set, but BRAID_RANKS, the ranks of the whole job, is not: expected both or neither");
+  CHECK_THAT(error(with(with(openMpi, some), {{"BRAID_FIRST_RANK", "x"}})),
+             Contains("BRAID_FIRST_RANK: expected a number"));
+}
+
 TEST_CASE("each launcher's variables", "[rankinfo]") {
   RankInfo info;
   REQUIRE(read(own, info));

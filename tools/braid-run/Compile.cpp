@@ -20,6 +20,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -30,6 +31,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include <set>
 
 using namespace mlir;
 
@@ -114,6 +116,16 @@ static std::string pathsOf(ModuleOp module) {
   return all.empty() ? "" : all.spelling();
 }
 
+/// The engines of its plans, as BRAID_ENGINE names them; empty: Braid's own alone.
+static std::string enginesOf(ModuleOp module) {
+  std::set<std::string> names;
+  module.walk([&](mlir::braid::CollectiveOpInterface op) {
+    if (mlir::braid::PlanAttr plan = op.getPlanAttr(); plan && plan.getEngine() != mlir::braid::EngineKind::Braid)
+      names.insert(mlir::braid::stringifyEngineKind(plan.getEngine()).str());
+  });
+  return names.empty() ? "" : "braid," + llvm::join(names, ",");
+}
+
 std::unique_ptr<Program> compile(const CompileOptions &options) {
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -138,6 +150,7 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
   }
   program->ranks = mlir::braid::rankCountOf(module, &program->exactly);
   program->paths = pathsOf(module);
+  program->engines = enginesOf(module);
   if (failed(prepareEntry(entry, *program)))
     return nullptr;
 

@@ -24,6 +24,7 @@ public:
   int64_t ranks = 0;   ///< that the module's collectives name; 1: it has none
   bool exactly = true; ///< else more ranks may take part: only pairs of permutes name them
   std::string paths;   ///< of the plans in the module's text: the connections that they ask for together
+  std::string engines; ///< of the plans in the module's text, as BRAID_ENGINE names them; empty: Braid's own alone
   std::string marks;   ///< the table of marks as JSON; empty: compiled without
 
   /// Arguments, results and ranks as text, which a compiled object carries with it, and back. False: not such a text.

@@ -324,6 +324,8 @@ static int runMain(int argc, char **argv) {
   std::string paths = program->paths.empty() || count == 0 ? program->paths : "off";
   if (!paths.empty() && !getenv("BRAID_PATHS"))
     commOptions.paths = paths.c_str();
+  if (!program->engines.empty() && !getenv("BRAID_ENGINE"))
+    commOptions.engine = program->engines.c_str();
   std::function<int(braid_comm *)> run = [&](braid_comm *comm) {
     int32_t rank = 0, ranks = 1;
     if (runtime.rank(comm, &rank, &ranks) != BRAID_OK)

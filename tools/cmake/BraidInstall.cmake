@@ -37,7 +37,8 @@ foreach(folder ${folders})
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
     PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
-foreach(tool braid-bench braid-doctor braid-launch braid-opt braid-run braid-sim braid-skeleton braid-topo BraidPlugin BraidCuda BraidNcclTuner)
+foreach(tool braid-bench braid-doctor braid-launch braid-opt braid-run braid-sim braid-skeleton braid-topo BraidPlugin BraidCuda BraidNcclTuner
+    BraidEngineMpi_openmpi BraidEngineMpi_mpich)
   if(TARGET ${tool})
     install(TARGETS ${tool} OPTIONAL # those that were built
       RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -7,8 +7,8 @@
  *
  * Arguments are 64-bit words, so that compiled code needs no types of its own.
  *
- * Words of a site: version (3), number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation, memory (as
- * in braid_rt.h), the number of groups, of ids in all groups, and of pairs; then the size of each group, the ids, and source and
+ * Words of a site: version (4), number, collective, type, reduction, root, peer, tag, channels, chunks, accumulation, memory (as
+ * in braid_rt.h), engine (0: none is planned, 1: braid, 2: nccl, 3: mpi), the number of groups, of ids in all groups, and of pairs; then the size of each group, the ids, and source and
  * target of each pair. No group at all: all ranks of the program.
  *===----------------------------------------------------------------------------------------------------------------===*/
 #ifndef BRAID_RUNTIME_BRAID_MODULE_H

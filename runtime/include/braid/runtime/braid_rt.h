@@ -113,6 +113,9 @@ typedef struct braid_comm_options {
                          them, of which operations choose; the first is that of operations that name none. NULL: BRAID_ENGINE,
                          else "braid". The same on all ranks, and of subsets; an engine is connected when the communicator
                          is made */
+  const char *islands; /* "mpi:0-2;braid:3-7": engines that connect some of the job's ranks each, where no single one connects all.
+                          Collectives run by them inside an island, and by "braid" between islands. In engine's place. NULL:
+                          BRAID_ISLANDS, else none. The same on all ranks */
 } braid_comm_options;
 
 /* One tensor of an operation. Counts are elements of this rank's operand (send) and result (receive); with n ranks:
