@@ -10,6 +10,7 @@
 //
 // The last line of a rank is "rank R on HOST: device D, N cases".
 //===------------------------------------------------------------------------------------------------------------===//
+#include "braid/runtime/braid_module.h"
 #include "test/conformance/Check.h"
 #include "test/conformance/Device.h"
 #include "test/nccl/Misuse.h"
@@ -111,6 +112,36 @@ int halves(braid_comm *comm, int rank, int ranks) {
   return cases;
 }
 
+/// A site of a compiled module whose plan names NCCL: the sum over all ranks of their numbers, and one.
+int compiled(braid_comm *comm, int rank, int ranks) {
+  // Version 4, site 0: all_reduce (0) of f32 (13), sum, memory of a device (2), engine nccl (2), on all ranks.
+  static const int64_t site[] = {4, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0};
+  constexpr size_t count = 64;
+  auto word = [](const void *pointer) { return reinterpret_cast<int64_t>(pointer); };
+  braid_module_use(comm);
+  braid_module_on_error([](const char *message) { fail(message); });
+  {
+    Device device(comm, BRAID_MEMORY_DEVICE);
+    std::vector<float> operand(count, float(rank + 1)), result(count, -1);
+    auto twin = [&](std::vector<float> &here) {
+      return device.twin(reinterpret_cast<unsigned char *>(here.data()), count * sizeof(float));
+    };
+    unsigned char *from = twin(operand), *to = twin(result);
+    device.put();
+    device.get();
+    int64_t call = braid_module_begin(word(site), word("ring/LL128"), word("sum"));
+    braid_module_tensor(call, word(from), word(to), count, count, 1, 1);
+    braid_module_launch(call);
+    braid_module_finish(call);
+    device.get();
+    if (!device.problem.empty() || result != std::vector<float>(count, float(ranks * (ranks + 1) / 2)))
+      fail("a compiled site: expected " + std::to_string(ranks * (ranks + 1) / 2) + ", got " +
+           std::to_string(result[0]) + device.problem);
+  }
+  braid_module_reset();
+  return 1;
+}
+
 int asRank(int modulo, bool survivors, double deadline, const char *transport) {
   const char *number = std::getenv("BRAID_RANK");
   if (modulo)
@@ -129,6 +160,7 @@ int asRank(int modulo, bool survivors, double deadline, const char *transport) {
     survive(comm, rank, ranks);
   if (ranks > 1)
     cases += halves(comm, rank, ranks);
+  cases += compiled(comm, rank, ranks);
   void *memory = braid_alloc_in(comm, BRAID_MEMORY_DEVICE, 64);
   int device = -1;
   if (!memory)
