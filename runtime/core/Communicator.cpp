@@ -193,7 +193,7 @@ Outcome Communicator::allocate(braid_memory kind, size_t bytes, void *&memory) {
   std::lock_guard<std::mutex> lock(mutex);
   int device = localRank(hosts, me);
   for (auto &[name, engine] : engines)
-    device = engine->device() >= 0 ? engine->device() : device;
+    device = engine && engine->device() >= 0 ? engine->device() : device;
   Outcome done = deviceMemory.allocate(kind, bytes, *carrier, device, memory);
   return done ? done : Outcome(done.status, named(me) + ": " + done.text);
 }

@@ -66,19 +66,23 @@ Outcome Group::connect(const EngineContext &context, Group *parent, const std::v
       context.exchange.allgather(context.key + "/hello", context.members, mine.encode(), context.deadline, said);
   if (!met)
     return met;
+  std::vector<Hello> all(said.size());
+  auto named = [&](size_t rank) { return "rank " + std::to_string(context.members[rank]); };
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank].decode(said[rank]))
+      return {BRAID_MISMATCH,
+              "expected what " + named(rank) + " is, got " + std::to_string(said[rank].size()) + " bytes"};
+    if (const Outcome &theirs = all[rank].outcome; !theirs) // the first that can't: of all ranks the same
+      return {theirs.status, (int(rank) == context.me ? "" : "on " + named(rank) + ": ") + theirs.text};
+  }
   std::vector<RankDevices> seen;
   bool inherit = true, failed = false;
-  for (size_t rank = 0; rank < said.size(); ++rank) {
-    Hello theirs;
-    std::string who = "rank " + std::to_string(context.members[rank]);
-    if (!theirs.decode(said[rank]))
-      return {BRAID_MISMATCH, "expected what " + who + " is, got " + std::to_string(said[rank].size()) + " bytes"};
-    if (!theirs.outcome)
-      return {theirs.outcome.status, (int(rank) == context.me ? "" : "on " + who + ": ") + theirs.outcome.text};
-    if (theirs.version != mine.version)
-      return {BRAID_MISMATCH, "expected one version on all ranks, got " + nccl->versionText() + " and, on " + who +
-                                  ", " + Library::text(theirs.version)};
-    inherit &= theirs.parent != 0 && theirs.children == mine.children; // which NCCL tells children apart by
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    const Hello &theirs = all[rank];
+    if (theirs.version != all[0].version)
+      return {BRAID_MISMATCH, "expected one version on all ranks, got " + Library::text(all[0].version) + " on " +
+                                  named(0) + " and " + Library::text(theirs.version) + " on " + named(rank)};
+    inherit &= theirs.parent != 0 && theirs.children == all[0].children; // which NCCL tells children apart by
     failed |= theirs.parent == 2;
     seen.push_back(theirs.seen);
   }
@@ -90,13 +94,8 @@ Outcome Group::connect(const EngineContext &context, Group *parent, const std::v
   std::unique_ptr<Group> made(
       new Group(*nccl, *cuda::Driver::find(why), devices[size_t(context.me)], context.deadline));
   made->size = context.size();
-  done = made->open();
-  if (done && inherit && made->fromParent(context, *parent, ranks, failed)) {
-    group = std::move(made);
-    return {};
-  }
-  done = context.exchange.agree(context.key + "/open", context.members, done, context.deadline);
-  if (done)
+  done = context.exchange.agree(context.key + "/open", context.members, made->open(), context.deadline);
+  if (done && !(inherit && made->fromParent(context, *parent, ranks, failed)))
     done = made->byId(context);
   if (done)
     group = std::move(made);

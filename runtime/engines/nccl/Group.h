@@ -55,7 +55,7 @@ private:
   State state = Gone;
   Comm handle = nullptr;
   int size = 0, children = 0; ///< children: split or shrunk from it
-  const double deadline; ///< seconds
+  const double deadline;      ///< seconds
 };
 
 } // namespace braid::runtime::nccl
