@@ -15,7 +15,7 @@ namespace braid::runtime {
 
 Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int> members, const std::string &key,
                              const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm,
-                             std::shared_ptr<Family> family) {
+                             Communicator *parent) {
   std::unique_ptr<Communicator> made(new Communicator());
   made->me = int(std::find(members.begin(), members.end(), exchange->rank()) - members.begin());
   made->exchange = std::move(exchange);
@@ -24,7 +24,7 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
   made->settings = options;
   TransportContext context{*made->exchange, made->members, made->me,    key,          options.deadline,
                            options.profile, options.seed,  options.job, options.clock};
-  if (!family || options.paths == "off") // those of a subset would have the same ports again
+  if (!parent || options.paths == "off") // those of a subset would have the same ports again
     context.paths = options.paths;
   Outcome connected = made->greet();
   if (connected)
@@ -38,9 +38,9 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
   made->told.resize(size_t(made->size()));
   for (int host : made->hosts)
     made->crossesHosts |= host != made->hosts[0];
-  made->family = family ? std::move(family) : std::make_shared<Family>();
+  made->family = parent ? parent->family : std::make_shared<Family>();
   made->family->join(*made);
-  connected = made->connectEngines();
+  connected = made->connectEngines(parent);
   if (!connected)
     return {connected.status,
             made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
@@ -111,7 +111,7 @@ void Communicator::findHosts() {
 }
 
 /// The engines that its ranks have named, one after another; of islands, those of its ranks.
-Outcome Communicator::connectEngines() {
+Outcome Communicator::connectEngines(Communicator *parent) {
   Outcome done = readEngines(settings.engine, engineNames);
   if (done && !settings.islands.empty()) {
     islands::Layout layout;
@@ -130,6 +130,12 @@ Outcome Communicator::connectEngines() {
       return {BRAID_UNSUPPORTED, "engine '" + name + "': expected a transport of the machine, got '" +
                                      settings.transport + "': an emulated fabric can't delay what an engine sends"};
     EngineContext context{*exchange, members, me, key + "/engine/" + name, settings.deadline, hosts};
+    if (auto found = parent ? parent->engines.find(name) : engines.end(); parent && found != parent->engines.end()) {
+      context.parent = found->second.get();
+      for (int member : members)
+        context.inParent.push_back(
+            int(std::find(parent->members.begin(), parent->members.end(), member) - parent->members.begin()));
+    }
     done = makeEngine(name, context, engines[name]);
   }
   return done;
@@ -172,7 +178,7 @@ Outcome Communicator::connectSubset(const std::vector<int> &chosen, const Commun
   std::optional<Clock::Outside> outside; // while the ranks meet, they do not hold virtual time up
   if (Clock *clock = carrier->clock())
     outside.emplace(*clock);
-  Outcome made = create(exchange, jobRanks, name, wanted, comm, family);
+  Outcome made = create(exchange, jobRanks, name, wanted, comm, this);
   if (!made) // if the process ends for that, those who wait for it here are told
     family->failed(made.text);
   return made;
@@ -185,7 +191,10 @@ void *Communicator::allocate(size_t bytes) {
 
 Outcome Communicator::allocate(braid_memory kind, size_t bytes, void *&memory) {
   std::lock_guard<std::mutex> lock(mutex);
-  Outcome done = deviceMemory.allocate(kind, bytes, *carrier, localRank(hosts, me), memory);
+  int device = localRank(hosts, me);
+  for (auto &[name, engine] : engines)
+    device = engine && engine->device() >= 0 ? engine->device() : device;
+  Outcome done = deviceMemory.allocate(kind, bytes, *carrier, device, memory);
   return done ? done : Outcome(done.status, named(me) + ": " + done.text);
 }
 

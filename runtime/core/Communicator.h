@@ -39,10 +39,11 @@ struct CommunicatorOptions {
 
 class Communicator {
 public:
-  /// Of the job's ranks `members`, in this order; the exchange's rank is among them. `key`: unique in the exchange.
+  /// Of the job's ranks `members`, in this order; the exchange's rank is among them. `key`: unique in the exchange. `parent`: of
+  /// a subset.
   static Outcome create(std::shared_ptr<Exchange> exchange, std::vector<int> members, const std::string &key,
                         const CommunicatorOptions &options, std::unique_ptr<Communicator> &comm,
-                        std::shared_ptr<Family> family = nullptr);
+                        Communicator *parent = nullptr);
   ~Communicator();
 
   int rank() const { return me; }
@@ -137,7 +138,7 @@ private:
   std::string group() const;
   void farewell(bool good, const std::string &why);
   void findHosts();
-  Outcome connectEngines();
+  Outcome connectEngines(Communicator *parent);
   Outcome planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation);
   void lookForFaults();
   /// `operation` has made this rank wait for `waited` seconds: says so, and at the deadline fails with what both wait for.

@@ -9,7 +9,7 @@ int localRank(const std::vector<int> &hosts, int rank) {
   return hosts.empty() ? rank : int(std::count(hosts.begin(), hosts.begin() + rank, hosts[size_t(rank)]));
 }
 
-Outcome DeviceMemory::allocate(braid_memory kind, size_t bytes, Transport &transport, int localRank, void *&memory) {
+Outcome DeviceMemory::allocate(braid_memory kind, size_t bytes, Transport &transport, int device, void *&memory) {
   if (kind < BRAID_MEMORY_HOST || kind > BRAID_MEMORY_DEVICE)
     return {BRAID_INVALID, "memory: expected one of braid_memory, got " + std::to_string(int(kind))};
   Outcome none = {BRAID_OUT_OF_MEMORY, "no memory for " + std::to_string(bytes) + " bytes"};
@@ -20,7 +20,7 @@ Outcome DeviceMemory::allocate(braid_memory kind, size_t bytes, Transport &trans
   if (!driver)
     return done;
   Block block = {};
-  done = cuda::contextOf(*driver, 0, block.context, localRank);
+  done = cuda::contextOf(*driver, 0, block.context, device);
   if (!done)
     return done;
   cuda::Current current(*driver, block.context);

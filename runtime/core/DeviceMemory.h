@@ -11,8 +11,8 @@ namespace braid::runtime {
 
 class DeviceMemory {
 public:
-  /// `localRank`: of this rank on its host, whose device it is if the thread has no context.
-  Outcome allocate(braid_memory kind, size_t bytes, Transport &transport, int localRank, void *&memory);
+  /// `device`: that of this rank, if the thread has no context.
+  Outcome allocate(braid_memory kind, size_t bytes, Transport &transport, int device, void *&memory);
   /// False: it is not from here.
   bool release(void *memory, Transport &transport);
 

@@ -162,6 +162,8 @@ Outcome Communicator::wait(Operation &operation, void *stream) {
     else if (!late)
       operation.overlaps = false;
   }
+  if (operation.byEngine)
+    operation.byEngine->wanted();
   Outcome done = drive(operation, lock);
   return done ? operation.handOver(stream) : done;
 }
@@ -170,6 +172,8 @@ Outcome Communicator::test(Operation &operation, bool &done) {
   std::lock_guard<std::mutex> lock(mutex);
   if (operation.state == Operation::Idle)
     return {BRAID_INVALID, named(me) + ": " + operation.request.title() + ": expected it to be started, got a test"};
+  if (operation.byEngine)
+    operation.byEngine->wanted();
   if ((operation.state != Operation::Done || !carrier->settled()) && failure && !progress() && ++tests % 64 == 0)
     lookForFaults();
   done = operation.state == Operation::Done && carrier->settled();

@@ -32,6 +32,8 @@ public:
   virtual Outcome arm(void *stream) { return {}; }
   /// All ranks have agreed on it, and the engine's earlier ones have been launched. Does not block.
   virtual Outcome launch() = 0;
+  /// Somebody waits for it, from now on; before that, a library that wants several calls at once may keep it back.
+  virtual void wanted() {}
   /// Goes on without blocking; `done` when the results are there, or, with a stream, when they are in its order.
   virtual Outcome progress(bool &done) = 0;
   /// What comes next in `stream` finds the results.
@@ -47,6 +49,8 @@ public:
 
   /// Whether its operations work on buffers that are there. What an engine does not take is staged through memory of the host.
   virtual bool takes(braid_memory memory) const { return memory == BRAID_MEMORY_HOST; }
+  /// The device that its ranks' buffers are of, where it has one; -1: none.
+  virtual int device() const { return -1; }
   /// This rank alone; nobody is asked or waited for. `request.spelled` is the algorithm that was asked for, in the engine's own
   /// words, `request.options` has channels and chunks (0: not asked for).
   virtual Outcome plan(const Request &request, std::unique_ptr<EngineOperation> &operation) = 0;
@@ -64,6 +68,9 @@ struct EngineContext {
   std::string key;          ///< prefix of the engine's keys in the exchange, unique in the job
   double deadline = 60;     ///< seconds
   std::vector<int> hosts;   ///< of each member, as Communicator::hostsOfRanks
+  /// Of a subset: the engine of the communicator that it is a part of, and the members as ranks of that; null: it has none.
+  Engine *parent = nullptr;
+  std::vector<int> inParent = {};
 
   int size() const { return int(members.size()); }
 };

@@ -32,6 +32,7 @@ struct Case {
   bool ragged = false;                     ///< all_to_all: blocks differ in size, some are empty
   int helpers = 0;                         ///< ranks beside these, which serve them
   braid_memory memory = BRAID_MEMORY_HOST; ///< of operands and results
+  bool tags = true;                        ///< sends and receives of two tags; else all have tag 0
 
   /// Elements of the block from one rank to another; of a ragged one: a draw of the two and of `count`.
   size_t blockCount(int source, int target) const;

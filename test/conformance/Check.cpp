@@ -328,7 +328,7 @@ private:
       options.collective = line.send ? BRAID_SEND : BRAID_RECV;
       options.type = one.type;
       options.peer = line.peer;
-      options.tag = line.tag;
+      options.tag = one.tags ? line.tag : 0;
       options.memory = one.memory;
       options.tensors = 1;
       options.buffers = &buffer;

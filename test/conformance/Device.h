@@ -19,8 +19,11 @@ public:
       return;
     runtime::Outcome done;
     driver = runtime::cuda::Driver::find(done);
+    void *probe = done ? braid_alloc_in(comm, BRAID_MEMORY_DEVICE, 1) : nullptr; // the stream is of the same device
     if (done)
-      done = runtime::cuda::contextOf(*driver, 0, context);
+      done = probe ? runtime::cuda::contextOf(*driver, reinterpret_cast<runtime::cuda::Address>(probe), context)
+                   : runtime::Outcome(BRAID_SYSTEM, braid_last_error());
+    braid_free(comm, probe);
     if (done) {
       runtime::cuda::Current current(*driver, context);
       done = driver->check(driver->cuStreamCreate(&stream, runtime::cuda::streamNonBlocking), "a stream");

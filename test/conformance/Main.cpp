@@ -15,6 +15,7 @@
 //            --transports a,b     default: all of this build, and with a profile emulated+shm
 //            --ranks A-B          default: 1-9
 //            --memory KIND        host, pinned or device: where operands and results are
+//            --engine NAME        who runs the operations: those cases that it has, by its own algorithms
 //            --every K            each K-th case    --shard I/N    the I-th of N equal parts, from 0    --from K    go on there
 //
 // Each case is checked against a serial reference with guard bytes; results that must be equal on all ranks are compared
@@ -49,6 +50,7 @@ struct Settings {
 
 std::string islands; ///< of all communicators; empty: none
 std::string profile; ///< of the emulated fabric; % stands for the number of ranks
+std::string engine;  ///< of all communicators; empty: braid
 
 runtime::CommunicatorOptions optionsFor(const std::string &transport, int ranks) {
   runtime::CommunicatorOptions options;
@@ -59,6 +61,7 @@ runtime::CommunicatorOptions optionsFor(const std::string &transport, int ranks)
       options.profile.replace(at, 1, std::to_string(ranks));
   }
   options.deadline = 60;
+  options.engine = engine;
   options.islands = islands;
   return options;
 }
@@ -133,6 +136,15 @@ std::string runOnProcesses(const Case &one) {
   for (uint64_t result : results)
     verdicts.push_back({"", result});
   return problem.empty() ? judge(one, verdicts) : problem;
+}
+
+/// Whether an engine has the case; what it has not is refused by the runtime, which other tests look at.
+bool serves(const Case &one) {
+  if (engine != "nccl" || !one.reduces())
+    return true;
+  if (one.type == BRAID_I16 || one.type == BRAID_U16)
+    return false;
+  return one.reduction < BRAID_AND || (one.type == BRAID_BOOL && one.reduction != BRAID_XOR);
 }
 
 /// The case with each root that is to be run.
@@ -259,6 +271,8 @@ bool read(int argc, char **argv, Settings &settings) {
       settings.from = std::atol(value.c_str());
     else if (word == "--plant")
       settings.plant = value;
+    else if (word == "--engine")
+      engine = value;
     else if (word == "--islands")
       islands = value;
     else if (word == "--launched")
@@ -295,7 +309,8 @@ int main(int argc, char **argv) {
                  "usage: conformance [--seed N] [--full | --exhaustive] [--processes] [--control] [--verbose]\n"
                  "                   [--transports a,b] [--profile FILE] [--ranks A-B] [--every K] [--shard I/N]\n"
                  "                   [--from K] [--steady N] [--plant race|bounds]\n"
-                 "                   [--memory host|pinned|device] [--launched ENGINE] [--islands LAYOUT]\n");
+                 "                   [--memory host|pinned|device] [--engine NAME]\n"
+                 "                   [--launched ENGINE] [--islands LAYOUT]\n");
     return 2;
   }
   std::unique_ptr<Launched> launched;
@@ -330,12 +345,14 @@ int main(int argc, char **argv) {
     return 0;
   }
   auto begin = std::chrono::steady_clock::now();
-  Space space(settings.transports, settings.fewest, settings.most, launched || !islands.empty());
+  Space space(settings.transports, settings.fewest, settings.most, launched || !islands.empty() || !engine.empty());
   int64_t cases = 0, runs = 0, failures = 0;
   Runner runner;
   std::map<std::string, int64_t> perTransport;
   auto reported = begin;
   auto handle = [&](const Case &one) {
+    if (!serves(one))
+      return;
     int64_t number = cases++;
     if (number < settings.from || number % settings.every ||
         number / settings.every % settings.shards != settings.shard)
@@ -347,6 +364,7 @@ int main(int argc, char **argv) {
     }
     for (Case each : withRoots(one, settings.full)) {
       each.memory = settings.memory;
+      each.tags = engine != "nccl"; // which has none
       ++runs;
       ++perTransport[each.transport];
       if (settings.verbose) {

@@ -12,6 +12,10 @@
 // them would see.
 //
 // A kernel is run thread by thread on the CPU, from the source that nvcc compiles (HostKernels).
+//
+// There is one device, whose context every thread has. With BRAID_FAKE_CUDA_DEVICES=n there are n, and a thread has the context that
+// it makes current; a process in another network namespace is one of another machine, whose devices have other UUIDs. What else a
+// stand-in needs to put work into streams (test/nccl) is fake_enqueue, fake_inside and fake_stream_device.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "test/cuda/HostKernels.h"
 #include "transports/cuda/Current.h"
@@ -26,7 +30,9 @@
 #include <mutex>
 #include <set>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace braid::runtime::cuda;
 using braid::test::HostKernel;
@@ -34,11 +40,22 @@ using braid::test::hostKernel;
 
 namespace {
 
-constexpr Result invalid = 1, outOfMemory = 2, notFound = 500;
+constexpr Result invalid = 1, outOfMemory = 2, noContext = 201, notFound = 500;
+
+int devices() {
+  static const char *asked = std::getenv("BRAID_FAKE_CUDA_DEVICES");
+  static const int count = asked ? std::atoi(asked) : 0;
+  return count;
+}
+
+/// Contexts are numbers of devices, plus one.
+thread_local std::vector<intptr_t> contexts;
+intptr_t current() { return !contexts.empty() ? contexts.back() : devices() ? 0 : 1; }
 
 struct Block {
   size_t bytes, mapped;
   char *inside; ///< where kernels see it
+  int device;
 };
 
 struct FakeEvent {
@@ -47,6 +64,7 @@ struct FakeEvent {
 
 struct FakeStream {
   std::deque<std::function<bool()>> work; ///< false: not yet
+  int device = 0;
 };
 
 struct Machine {
@@ -109,30 +127,70 @@ const braid_cuda_image braid_cuda_images[] = {{"on the CPU", "image"}, {nullptr,
 
 uint64_t fake_pageable_copies() { return machine().pageable; }
 uint64_t fake_launches() { return machine().launches; }
+/// `work` is called in its turn in the stream until it returns true.
+void fake_enqueue(Stream stream, bool (*work)(void *), void *with) {
+  Lock lock(machine().mutex);
+  streamOf(stream).work.push_back([=] { return work(with); });
+}
+/// Where the CPU sees what a device does.
+void *fake_inside(const void *at) {
+  Lock lock(machine().mutex);
+  return machine().inside(at);
+}
+/// The device of a stream, or -1: there is no such stream. Of the default one: the caller's.
+int fake_stream_device(Stream stream) {
+  Lock lock(machine().mutex);
+  auto *fake = static_cast<FakeStream *>(stream);
+  return !stream ? int(current() - 1) : machine().streams.count(fake) ? fake->device : -1;
+}
 
 Result cuInit(unsigned) { return success; }
 Result cuDriverGetVersion(int *version) { return *version = 13000, success; }
-Result cuDeviceGetCount(int *count) { return *count = 1, success; }
-Result cuDeviceGet(Device *device, int ordinal) { return ordinal ? invalid : (*device = 0, success); }
-Result cuDevicePrimaryCtxRetain(Context *context, Device) { return *context = &machine(), success; }
-Result cuCtxGetCurrent(Context *context) { return *context = &machine(), success; }
-Result cuCtxSetCurrent(Context) { return success; }
-Result cuCtxPushCurrent_v2(Context) { return success; }
-Result cuCtxPopCurrent_v2(Context *context) { return *context = &machine(), success; }
+Result cuDeviceGetCount(int *count) { return *count = devices() ? devices() : 1, success; }
+Result cuDeviceGet(Device *device, int ordinal) {
+  return ordinal < 0 || ordinal >= (devices() ? devices() : 1) ? invalid : (*device = ordinal, success);
+}
+Result cuDeviceGetUuid_v2(DeviceUuid *uuid, Device device) {
+  struct stat machine = {};
+  stat("/proc/self/ns/net", &machine);
+  *uuid = {};
+  uint64_t words[2] = {uint64_t(machine.st_ino), uint64_t(device)};
+  std::memcpy(uuid->bytes, words, sizeof words);
+  return success;
+}
+Result cuDevicePrimaryCtxRetain(Context *context, Device device) {
+  return *context = reinterpret_cast<Context>(intptr_t(device) + 1), success;
+}
+Result cuCtxGetDevice(Device *device) { return current() ? (*device = int(current() - 1), success) : noContext; }
+Result cuCtxGetCurrent(Context *context) { return *context = reinterpret_cast<Context>(current()), success; }
+Result cuCtxSetCurrent(Context context) {
+  if (!contexts.empty())
+    contexts.pop_back();
+  contexts.push_back(reinterpret_cast<intptr_t>(context));
+  return success;
+}
+Result cuCtxPushCurrent_v2(Context context) { return contexts.push_back(reinterpret_cast<intptr_t>(context)), success; }
+Result cuCtxPopCurrent_v2(Context *context) {
+  if (contexts.empty())
+    return noContext;
+  *context = reinterpret_cast<Context>(contexts.back());
+  contexts.pop_back();
+  return success;
+}
 Result cuGetErrorString(Result, const char **text) { return *text = "refused by the stand-in", success; }
 
 Result cuPointerGetAttribute(void *value, int attribute, Address at) {
   Lock lock(machine().mutex);
   uintptr_t base;
-  bool device = machine().find(at, base) != nullptr;
+  const Block *device = machine().find(at, base);
   if (!device && !machine().isPinned(at, 1))
     return invalid;
   if (attribute == pointerMemoryType)
     *static_cast<unsigned *>(value) = device ? memoryDevice : memoryHost;
   else if (attribute == pointerContext)
-    *static_cast<Context *>(value) = &machine();
+    *static_cast<Context *>(value) = reinterpret_cast<Context>(intptr_t(device ? device->device : 0) + 1);
   else
-    *static_cast<int *>(value) = 0;
+    *static_cast<int *>(value) = device ? device->device : 0;
   return success;
 }
 
@@ -140,6 +198,8 @@ Result cuMemAlloc_v2(Address *at, size_t bytes) {
   Lock lock(machine().mutex);
   size_t page = size_t(sysconf(_SC_PAGESIZE)), mapped = (bytes + page - 1) / page * page;
   int fd = memfd_create("device", MFD_CLOEXEC);
+  if (!current())
+    return close(fd), noContext;
   if (bytes == 0 || fd < 0 || ftruncate(fd, off_t(mapped)) != 0)
     return bytes ? outOfMemory : invalid;
   void *outside = mmap(nullptr, mapped, PROT_NONE, MAP_SHARED, fd, 0);
@@ -148,7 +208,7 @@ Result cuMemAlloc_v2(Address *at, size_t bytes) {
   if (outside == MAP_FAILED || inside == MAP_FAILED)
     return outOfMemory;
   *at = reinterpret_cast<uintptr_t>(outside);
-  machine().blocks[*at] = {bytes, mapped, static_cast<char *>(inside)};
+  machine().blocks[*at] = {bytes, mapped, static_cast<char *>(inside), int(current() - 1)};
   return success;
 }
 
@@ -197,9 +257,19 @@ Result cuMemcpyAsync(Address to, Address from, size_t bytes, Stream stream) {
   return success;
 }
 
+Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Stream stream) {
+  Lock lock(machine().mutex);
+  streamOf(stream).work.push_back(
+      [=] { return std::memset(machine().inside(reinterpret_cast<void *>(to)), value, bytes), true; });
+  return success;
+}
+
 Result cuStreamCreate(Stream *stream, unsigned) {
   Lock lock(machine().mutex);
+  if (!current())
+    return noContext;
   auto *made = new FakeStream;
+  made->device = int(current() - 1);
   machine().streams.insert(made);
   return *stream = made, success;
 }

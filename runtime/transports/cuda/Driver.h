@@ -19,6 +19,9 @@ using Stream = void *; ///< null: the default stream
 using Event = void *;
 using Module = void *;
 using Function = void *;
+struct DeviceUuid { ///< CUuuid: the same for all processes, whatever devices they are shown
+  char bytes[16];
+};
 
 constexpr Result success = 0, notReady = 600; ///< CUDA_ERROR_NOT_READY: the event has not come yet
 
@@ -32,7 +35,9 @@ constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable =
   X(cuDriverGetVersion, (int *version))                                                                                \
   X(cuDeviceGetCount, (int *count))                                                                                    \
   X(cuDeviceGet, (Device * device, int ordinal))                                                                       \
+  X(cuDeviceGetUuid_v2, (DeviceUuid * uuid, Device device))                                                            \
   X(cuDevicePrimaryCtxRetain, (Context * context, Device device))                                                      \
+  X(cuCtxGetDevice, (Device * device))                                                                                 \
   X(cuCtxGetCurrent, (Context * context))                                                                              \
   X(cuCtxSetCurrent, (Context context))                                                                                \
   X(cuCtxPushCurrent_v2, (Context context))                                                                            \
@@ -44,6 +49,7 @@ constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable =
   X(cuMemHostRegister_v2, (void *at, size_t bytes, unsigned flags))                                                    \
   X(cuMemHostUnregister, (void *at))                                                                                   \
   X(cuMemcpyAsync, (Address to, Address from, size_t bytes, Stream stream))                                            \
+  X(cuMemsetD8Async, (Address to, unsigned char value, size_t bytes, Stream stream))                                   \
   X(cuStreamCreate, (Stream * stream, unsigned flags))                                                                 \
   X(cuStreamDestroy_v2, (Stream stream))                                                                               \
   X(cuStreamSynchronize, (Stream stream))                                                                              \

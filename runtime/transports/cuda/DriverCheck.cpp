@@ -22,6 +22,7 @@ template <typename R, typename... A> struct Signature<R (*)(A...)> {
                 #function " differs from cuda.h");
 BRAID_CUDA_FUNCTIONS(BRAID_CUDA_CHECK)
 
+static_assert(sizeof(DeviceUuid) == sizeof(CUuuid));
 static_assert(success == CUDA_SUCCESS && notReady == CUDA_ERROR_NOT_READY);
 static_assert(pointerContext == CU_POINTER_ATTRIBUTE_CONTEXT && pointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE &&
               pointerDevice == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);

@@ -211,8 +211,8 @@ braid_status braid_comm_destroy(braid_comm *comm);
 /* Memory that the transport can reach without copies (shared memory: mapped by the peers). NULL on failure. */
 void *braid_alloc(braid_comm *comm, size_t bytes);
 void braid_free(braid_comm *comm, void *memory);
-/* Memory of that kind. Of a device: of the one whose context is current in this thread, else the one with this rank's number among
- * the ranks of its host. */
+/* Memory of that kind. Of a device: of the one whose context is current in this thread, else that of an engine (nccl), else the one
+ * with this rank's number among the ranks of its host. */
 void *braid_alloc_in(braid_comm *comm, braid_memory memory, size_t bytes);
 
 braid_status braid_op_plan(braid_comm *comm, const braid_op_options *options, braid_op **op);
