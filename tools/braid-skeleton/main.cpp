@@ -78,6 +78,7 @@ static int run(int argc, char **argv) {
   options.outputs = {{"-o", output}, {"--predict", predict}};
   options.split = false; // a skeleton stands for the program as it is written
   options.loops = LoopPolicy::Keep;
+  options.inlineLoops = true; // so that the bodies of loops say what a trip hands on to the next
   FailureOr<PlannedModule> planned = loadAndPlan(options);
   if (failed(planned))
     return 1;
