@@ -3,7 +3,7 @@
 // Each block of the scheduling problem becomes a function, the last one @main; a loop becomes an scf.for around a call. A mark, a
 // tensor without elements, goes into a call and comes back, for what the loop or call waits for and who waits for it; and so does
 // what a loop hands on from trip to trip, where its trips may overlap: the mark of the kernel that makes it, or the tensors that a
-// collective gives. Inside a function, in the order of the schedule's events:
+// collective gives. Where that is not known, all of a trip waits for the trip before. Inside a function, in the order of the schedule's events:
 //
 //   a kernel       braid.compute with its time. It reads (ins) what the collectives that it depends on have given, and a mark
 //                  of each kernel, loop or call that it depends on. Its results (outs) are the tensors that
@@ -34,11 +34,11 @@ namespace {
 class BlockWriter {
 public:
   BlockWriter(OpBuilder &builder, const ModulePlan &plan, const cost::Schedule &schedule, bool plans, int index,
-              ValueRange arguments)
-      : builder(builder), plan(plan), plans(plans), block(plan.program.blocks[index]), schedule(schedule.blocks[index]),
-        sources(plan.operations[index]), hash(plan.pricer->cluster().hash), arguments(arguments),
-        carriedTypes(typesOfCarried(builder, plan, index)), marks(block.tasks.size()), given(block.tasks.size()),
-        sent(block.tasks.size()), carriedBy(block.tasks.size()) {
+              bool closed, ValueRange arguments)
+      : builder(builder), plan(plan), plans(plans), closed(closed), block(plan.program.blocks[index]),
+        schedule(schedule.blocks[index]), sources(plan.operations[index]), hash(plan.pricer->cluster().hash),
+        arguments(arguments), carriedTypes(typesOfCarried(builder, plan, index)), marks(block.tasks.size()),
+        given(block.tasks.size()), sent(block.tasks.size()), carriedBy(block.tasks.size()) {
     for (auto [number, value] : llvm::enumerate(block.carried))
       for (int reader : value.readers)
         llvm::append_range(carriedBy[reader], argumentsOf(int(number)));
@@ -64,7 +64,15 @@ public:
   }
 
   /// What a function gives back: its mark, and what the trip hands on.
-  SmallVector<Value> results() const {
+  SmallVector<Value> results() {
+    if (closed) {
+      SmallVector<Value> all;
+      for (size_t task = 0; task < block.tasks.size(); ++task)
+        if (last.contains(int(task)))
+          depends(int(task), all);
+      all.push_back(arguments[0]);
+      return {kernel(builder.getUnknownLoc(), "end of " + block.name, {}, all, markType()).front()};
+    }
     SmallVector<Value> values(arguments.take_front(1).begin(), arguments.take_front(1).end());
     for (auto [number, value] : llvm::enumerate(block.carried)) {
       if (carriedTypes[number].empty())
@@ -109,6 +117,14 @@ private:
     }
     for (const cost::Carried &value : block.carried)
       markWanted.insert(value.from);
+    if (!closed)
+      return;
+    for (size_t task = 0; task < block.tasks.size(); ++task)
+      last.insert(int(task));
+    for (const cost::Task &task : block.tasks)
+      for (int operand : task.operands)
+        last.erase(operand);
+    markWanted.insert(last.begin(), last.end());
   }
 
   /// Of the function's arguments, those of a carried value.
@@ -153,6 +169,8 @@ private:
         if (llvm::is_contained(value.users, number))
           llvm::append_range(values, results);
     }
+    if (closed && values.empty())
+      values.push_back(arguments[0]);
     llvm::SetVector<Value> unique(values.begin(), values.end());
     return unique.takeVector();
   }
@@ -399,6 +417,7 @@ private:
   OpBuilder &builder;
   const ModulePlan &plan;
   const bool plans;
+  const bool closed; ///< all of a trip waits for all of the one before
   const cost::Block &block;
   const cost::BlockSchedule &schedule;
   const std::vector<Operation *> &sources; ///< of each task that communicates
@@ -406,6 +425,7 @@ private:
   const ValueRange arguments; ///< of the function: a mark, and what the trip is handed
   const SmallVector<SmallVector<Type>> carriedTypes;
   llvm::DenseSet<int> markWanted, taskWanted;
+  llvm::DenseSet<int> last;                     ///< of a closed block: tasks that none of it waits for
   llvm::DenseMap<int, SmallVector<int>> madeBy; ///< kernel -> collectives whose operands are its results
   std::vector<Value> marks;                     ///< of each task
   std::vector<SmallVector<Value>> given;        ///< results of each collective
@@ -416,6 +436,16 @@ private:
   llvm::DenseMap<int, std::pair<StartOp, SmallVector<Type>>> started; ///< by bucket
   llvm::DenseMap<Operation *, Operation *> copies;
 };
+
+/// Blocks that run in a loop of which is not known what a trip hands on: its trips run one after another.
+std::vector<char> closedBlocks(const cost::Program &program) {
+  std::vector<char> closed(program.blocks.size());
+  for (size_t index = program.blocks.size(); index-- > 0;) // callers come after what they run
+    for (const cost::Task &task : program.blocks[index].tasks)
+      if (task.kind == cost::Task::Nested)
+        closed[task.block] |= program.blocks[task.block].carried.empty() && (closed[index] || task.trips > 1);
+  return closed;
+}
 
 } // namespace
 
@@ -436,6 +466,7 @@ FailureOr<OwningOpRef<ModuleOp>> writeModule(ModuleOp program, const ModulePlan 
   (*module)->setAttr("braid.skeleton", builder.getStringAttr(title));
   Type mark = BlockWriter::markType(builder);
   size_t count = plan.program.blocks.size();
+  std::vector<char> closed = closedBlocks(plan.program);
   for (size_t index = 0; index < count; ++index) {
     builder.setInsertionPointToEnd(module->getBody());
     bool entry = index + 1 == count;
@@ -449,7 +480,7 @@ FailureOr<OwningOpRef<ModuleOp>> writeModule(ModuleOp program, const ModulePlan 
     if (!entry)
       function.setPrivate();
     builder.setInsertionPointToStart(function.addEntryBlock());
-    BlockWriter writer(builder, plan, schedule, plans, int(index), function.getArguments());
+    BlockWriter writer(builder, plan, schedule, plans, int(index), closed[index], function.getArguments());
     if (failed(writer.write()))
       return failure();
     func::ReturnOp::create(builder, loc, entry ? SmallVector<Value>() : writer.results());
