@@ -9,6 +9,8 @@ namespace {
 
 using Operations = llvm::SetVector<Operation *>;
 
+constexpr size_t mostSteps = 500'000; ///< setting: collectives times operations of a body whose cuts are looked for
+
 class Trip {
 public:
   Trip(const CarryingLoop &loop, ModuleFacts &facts) : loop(loop), facts(facts) {
@@ -159,6 +161,13 @@ SmallVector<CutCollective> cutCollectives(const CarryingLoop &loop, ModuleFacts 
                                           llvm::function_ref<void(Operation *, const Twine &)> missed) {
   Trip trip(loop, facts);
   SmallVector<CutCollective> found;
+  size_t count =
+      size_t(llvm::count_if(trip.operations(), [](Operation *op) { return isa<CollectiveOpInterface>(op); }));
+  if (count * trip.operations().size() > mostSteps) {
+    if (missed)
+      missed(loop.op, "its body is too large to look at all places where a trip could begin");
+    return found;
+  }
   for (Operation *op : trip.operations()) {
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     if (!collective || facts.classify(op) != OpClass::Collective)
