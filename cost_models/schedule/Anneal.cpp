@@ -7,11 +7,14 @@
 //   order     A node goes earlier, with what it reads, or later, with what reads it. Three of four changes begin at the critical
 //             chain: what is not on it cannot make the block end earlier.
 //   buckets   One in six: a collective leaves its bucket, or two buckets of a key become one. Algorithms are the cheapest of each.
+//   memory    Where some order of the block could need more than there is, a change that does is not kept, however short. What callers
+//             hold around the block counts, as their own schedules are by then.
 //   heat      In units of the mean duration of a node; falls from each of `heats` to `cold`, each time from the best found so far:
 //             small blocks with long paths want much heat, large ones that the list scheduler has nearly solved little.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Anneal.h"
 #include "schedule/EventOrder.h"
+#include "simulate/Liveness.h"
 #include <cmath>
 #include <random>
 
@@ -24,9 +27,16 @@ constexpr double heats[] = {0.8, 0.3, 0.1, 0.03};
 constexpr double cold = 0.002;
 constexpr int rounds = int(std::size(heats));
 
+/// What a block may need, if all others stay as they are.
+struct MemoryRule {
+  bool binds = false; ///< some order could need more than `most`
+  Bytes most;
+  const std::vector<Bytes> &peaks; ///< of the blocks before
+};
+
 class Annealing {
 public:
-  Annealing(EventOrder &order) : order(order) {}
+  Annealing(EventOrder &order, const MemoryRule &memory) : order(order), memory(memory) {}
 
   /// Leaves the best state found in `order`; its time.
   double run(int64_t budget, double goal) {
@@ -44,7 +54,7 @@ public:
         if (!change())
           continue;
         double limit = value - heat * std::log(uniform()), time = order.play(limit);
-        if (time > limit) {
+        if (time > limit || (memory.binds && order.peak(memory.peaks) > memory.most)) {
           order.reject();
           continue;
         }
@@ -85,9 +95,37 @@ private:
   }
 
   EventOrder &order;
+  const MemoryRule &memory;
   std::mt19937_64 random;
   int64_t moves = 0;
 };
+
+/// Of each block: the most that is alive around it where it is run.
+std::vector<Bytes> aliveAround(const Program &program, const Schedule &schedule) {
+  std::vector<Bytes> around(program.blocks.size());
+  for (size_t b = program.blocks.size(); b-- > 0;) { // callers come after what they call
+    std::vector<Bytes> live = liveBytes(program, int(b), schedule.blocks[b], nullptr);
+    for (size_t e = 0; e < live.size(); ++e) {
+      const Event &event = schedule.blocks[b].order[e];
+      if (event.kind == Event::Run && program.blocks[b].tasks[event.index].kind == Task::Nested) {
+        Bytes &inside = around[program.blocks[b].tasks[event.index].block];
+        inside = std::max(inside, around[b] + live[e]);
+      }
+    }
+  }
+  return around;
+}
+
+/// No order of the block needs more: all results at once.
+Bytes allResults(const Block &block, const std::vector<Bytes> &peaks) {
+  Bytes all = block.live, nested{};
+  for (const Task &task : block.tasks) {
+    all += task.result;
+    if (task.kind == Task::Nested)
+      nested = std::max(nested, peaks[task.block]);
+  }
+  return all + nested;
+}
 
 } // namespace
 
@@ -99,16 +137,20 @@ Schedule braid::cost::anneal(const Program &program, const Schedule &start, cons
     if (!schedule.blocks[b].buckets.empty())
       tasks += program.blocks[b].tasks.size();
   std::vector<Seconds> times;
+  std::vector<Bytes> around = aliveAround(program, start), peaks;
   for (size_t b = 0; b < program.blocks.size(); ++b) {
     const Block &block = program.blocks[b];
     EventOrder order(block, schedule.blocks[b], pricer, options.inFlight, times);
+    MemoryRule memory{false, std::max(options.memoryLimit - around[b], order.peak(peaks)), peaks};
+    memory.binds = options.memoryLimit.value > 0 && allResults(block, peaks) > memory.most;
     double share = double(block.tasks.size()) / double(std::max<size_t>(1, tasks));
     if (!schedule.blocks[b].buckets.empty() && order.size() > 1) {
       bool whole = b + 1 == program.blocks.size();
-      Annealing(order).run(int64_t(share * double(options.budget)), whole ? options.goal.value : 0);
+      Annealing(order, memory).run(int64_t(share * double(options.budget)), whole ? options.goal.value : 0);
       schedule.blocks[b] = order.written();
     }
     times.push_back({order.play(1e300)});
+    peaks.push_back(order.peak(peaks));
   }
   // Prices that were read off a line may have misled it.
   bool longer = playWithoutNoise(program, schedule, pricer).total > playWithoutNoise(program, start, pricer).total;

@@ -324,24 +324,16 @@ void EventOrder::reprice(int first) {
   durations[first] = line->second(double(spec.bytes.value), true);
 }
 
-BlockSchedule EventOrder::written() const {
-  BlockSchedule schedule;
-  std::vector<int> number(block.tasks.size(), -1), flight[2];
-  for (int node : order)
-    if (isBucket(node)) {
-      for (int member : members[node])
-        number[member] = int(schedule.buckets.size());
-      schedule.buckets.push_back({members[node], candidates[node]});
-      if (candidates[node] == cheapest)
-        schedule.buckets.back().candidate = pricer.cheapest(mergedSpec(block, schedule.buckets.back()));
-    }
-  std::vector<char> awaited(schedule.buckets.size());
-  auto await = [&](int bucket) {
-    if (std::exchange(awaited[bucket], 1))
+/// Runs, starts and waits, each with its node: waits stand where something needs them.
+template <class Visit> void EventOrder::forEachEvent(Visit visit) const {
+  std::vector<int> flight[2];
+  std::vector<char> awaited(block.tasks.size());
+  auto await = [&](int node) {
+    if (std::exchange(awaited[node], 1))
       return;
-    schedule.order.push_back({Event::Wait, bucket});
-    std::vector<int> &list = flight[fabrics[schedule.buckets[bucket].tasks.front()]];
-    list.erase(std::find(list.begin(), list.end(), bucket));
+    visit(Event::Wait, node);
+    std::vector<int> &list = flight[fabrics[node]];
+    list.erase(std::find(list.begin(), list.end(), node));
   };
   auto awaitAll = [&] {
     for (std::vector<int> &list : flight)
@@ -353,19 +345,68 @@ BlockSchedule EventOrder::written() const {
       awaitAll();
     for (int member : members[node])
       for (int operand : reads[member])
-        await(number[operand]);
+        await(leader[operand]);
     if (!isBucket(node)) {
-      schedule.order.push_back({Event::Run, node});
+      visit(Event::Run, node);
       continue;
     }
     std::vector<int> &list = flight[fabrics[node]];
     while (int(list.size()) >= inFlight)
       await(list.front());
-    schedule.order.push_back({Event::Start, number[node]});
-    list.push_back(number[node]);
+    visit(Event::Start, node);
+    list.push_back(node);
     if (kinds[node] == Blocking)
-      await(number[node]);
+      await(node);
   }
   awaitAll();
+}
+
+BlockSchedule EventOrder::written() const {
+  BlockSchedule schedule;
+  std::vector<int> number(block.tasks.size(), -1);
+  for (int node : order)
+    if (isBucket(node)) {
+      number[node] = int(schedule.buckets.size());
+      schedule.buckets.push_back({members[node], candidates[node]});
+      if (candidates[node] == cheapest)
+        schedule.buckets.back().candidate = pricer.cheapest(mergedSpec(block, schedule.buckets.back()));
+    }
+  forEachEvent([&](Event::Kind kind, int node) {
+    schedule.order.push_back({kind, kind == Event::Run ? node : number[node]});
+  });
   return schedule;
+}
+
+/// As simulate/Memory.cpp counts a schedule.
+Bytes EventOrder::peak(const std::vector<Bytes> &peaks) {
+  size_t count = block.tasks.size();
+  std::vector<int> born(count, -1), last(count, -1);
+  std::vector<Bytes> nested;
+  forEachEvent([&](Event::Kind kind, int node) {
+    int event = int(nested.size());
+    nested.push_back(kind == Event::Run && block.tasks[node].kind == Task::Nested ? peaks[block.tasks[node].block]
+                                                                                  : Bytes{});
+    for (int member : members[node]) {
+      if (kind != Event::Wait)
+        born[member] = event;
+      last[member] = event;
+      for (int operand : block.tasks[member].operands)
+        last[operand] = event;
+    }
+  });
+  std::vector<Bytes> change(nested.size() + 1);
+  for (size_t task = 0; task < count; ++task) {
+    if (born[task] < 0)
+      continue;
+    change[born[task]] += block.tasks[task].result;
+    if (!block.tasks[task].escapes)
+      change[last[task] + 1] -= block.tasks[task].result;
+  }
+  work += int64_t(nested.size());
+  Bytes now = block.live, most = block.live;
+  for (size_t event = 0; event < nested.size(); ++event) {
+    now += change[event];
+    most = std::max(most, now + nested[event]);
+  }
+  return most;
 }

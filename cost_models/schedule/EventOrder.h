@@ -58,6 +58,9 @@ public:
   double restore(const State &state);
   BlockSchedule written() const;
 
+  /// Bytes alive at the most, as the order is now, also if the change is not accepted yet. `peaks`: of each block that this one nests.
+  Bytes peak(const std::vector<Bytes> &peaks);
+
 private:
   enum Kind : char { Kernel, Alone, Start, Blocking }; // alone: with nothing in flight; blocking: awaited at once
   struct Played {
@@ -74,6 +77,7 @@ private:
   };
 
   bool isBucket(int node) const { return kinds[node] >= Start; }
+  template <class Visit> void forEachEvent(Visit visit) const;
   void takeBuckets(const BlockSchedule &start);
   void set(const State &state);
   void save(std::initializer_list<int> nodes);

@@ -417,6 +417,7 @@ private:
     auto first = std::min_element(finalists.begin(), finalists.end(), shorter);
     AnnealOptions search;
     search.inFlight = options.inFlight;
+    search.memoryLimit = options.memoryLimit;
     if (!budget.take(work::cutPair * double(tasks) * double(tasks), 8 * reserve)) // for the bound
       return;
     search.budget = std::min(annealedEvents, int64_t((budget.left() - 8 * reserve) / work::movedEvent));

@@ -1,11 +1,20 @@
-//===- PlanLoops.cpp - is the step shorter with collectives in the next trip of their loop? ---------------------===//
+//===- PlanLoops.cpp - is the step shorter if loops' trips begin elsewhere? --------------------------------------===//
 //
-// Planning decides within a trip; which part of a trip runs in the next one is a choice before it. Copies of the module are
-// planned in which the collectives that a trip only hands on run at the beginning of the next (transforms/PipelineLoops.cpp), where
-// the search puts them beside what does not need them yet: all of them, all but the one that the next trip needs first (which hides
-// under the end of its own trip instead), and the half that is needed last; and the same with the collectives that lead to them. The trips of a loop are played one after another,
-// so what is compared is the steady state, with the first trip in front of the loop and the last one's rest behind it.
+// Planning decides within a trip; which part of a trip runs beside another one is a choice before it. Copies of the module are planned
+// (transforms/PipelineLoops.cpp), in which the search puts collectives beside what does not need them yet:
+//
+//   late     those that a trip only hands on, at the beginning of the next: all of them, all but the one that the next trip needs first
+//            (which hides under the end of its own trip instead), and the half that is needed last; and the same with the collectives
+//            that lead to them
+//   ahead    those that need nothing of the trip before, in that trip: all of them, and the half that comes first (which holds less
+//            memory); and with the others late, too
+//   around   the largest one, or the second largest, between two trips, beside the end of one and the beginning of the next
+//
+// The trips of a loop are played one after another, so what is compared is the steady state, with the first trip in front of the loop
+// and the last one's rest behind it. A copy costs as much as a greedy plan beside its search: of larger programs, and with a budget of
+// 0, few are planned.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "analysis/MeasuredTimes.h"
 #include "analysis/ModelledPlan.h"
 #include "transforms/PipelineLoops.h"
 
@@ -13,91 +22,172 @@ namespace mlir::braid {
 
 namespace {
 
-constexpr size_t mostTasks = 2000; ///< setting: of larger programs no copy is planned
+// setting: of how many tasks a program is to be tried in all ways; in two; in none
+constexpr size_t manyTrials = 2000;
+constexpr size_t mostTasks = 20000;
+
+using Steps = SmallVector<PipelineForm, 2>;
+
+PipelineForm late(bool chains, int stay = 0) {
+  PipelineForm form;
+  form.carry = LoopCarry::Operand;
+  form.chains = chains;
+  form.stay = stay;
+  return form;
+}
+PipelineForm cut(LoopShift shift, int pick = 0) {
+  PipelineForm form;
+  form.shift = shift;
+  form.pick = pick;
+  return form;
+}
 
 struct Trial : PlannedCopy {
-  PipelinedLoops loops;
+  std::string name;
+  SmallVector<PipelinedLoops, 2> done; ///< by each step
 };
 
-std::string nameOf(const PipelinedLoops &done) {
+std::string nameOf(const PipelineForm &form, const PipelinedLoops &done) {
   std::string text = std::to_string(done.collectives);
   text += done.collectives == 1 ? " collective" : " collectives";
   if (done.chained)
     text += done.chained == done.collectives ? " and those that wait for them"
                                              : ", " + std::to_string(done.chained) + " with those that wait for them,";
-  text += " in the next trip of " + std::to_string(done.loops);
+  text += form.shift == LoopShift::Late    ? " in the next trip of "
+          : form.shift == LoopShift::Ahead ? " a trip ahead in "
+                                           : " between trips of ";
+  text += std::to_string(done.loops);
   return text + (done.loops == 1 ? " loop" : " loops");
 }
+
+class LoopTrials {
+public:
+  LoopTrials(ModuleOp module, LoopPolicy policy, const ModelOptions &modelOptions, ModelledPlan &plan)
+      : module(module), asked(policy == LoopPolicy::Pipeline), options(modelOptions), plan(plan),
+        whole(plan.result.braid()), searched(whole.searched) {
+    options.category = ""; // what is tried is not what happens
+  }
+
+  void run() {
+    size_t tasks = 0;
+    bool loops = asked;
+    for (const cost::Block &block : plan.model.program.blocks) {
+      tasks += block.tasks.size();
+      for (const cost::Task &task : block.tasks)
+        loops |= task.kind == cost::Task::Nested && task.trips > 1;
+    }
+    if (!loops)
+      return;
+    if (tasks > mostTasks && !asked) {
+      plan.loops = "loops stay as they are: the program has " + std::to_string(tasks) + " tasks, and of more than " +
+                   std::to_string(mostTasks) + " no pipelined copy is planned; loops=pipeline does it all the same";
+      return;
+    }
+    bool few = tasks > manyTrials || plan.options.budget.value <= 0;
+    IRMapping mapping;
+    flat = cast<ModuleOp>(module->clone(mapping));
+    markTimes(plan.model, mapping); // of kernels as they are now: what is compared is the schedule, not what fuses
+    options.profile = nullptr;
+    options.marked = true;
+    if (inlineLoopBodies(*flat)) { // a loop's trips overlap only where its body is seen
+      FailureOr<ProgramModel> model = buildProgramModel(*flat, options);
+      if (failed(model))
+        return;
+      plan.lowerBoundOf(model->program, "");
+    }
+    tryLate(few);
+    tryAhead(few);
+    if (!few && attempt({cut(LoopShift::Around)}))
+      attempt({cut(LoopShift::Around, 1)});
+    decide(few);
+  }
+
+private:
+  void tryLate(bool few) {
+    for (bool chains : {false, true}) {
+      int ofLoop = attempt({late(chains)});
+      if (few)
+        return;
+      if (ofLoop > 1)
+        attempt({late(chains, 1)});
+      if (ofLoop > 3)
+        attempt({late(chains, ofLoop / 2)});
+    }
+  }
+
+  void tryAhead(bool few) {
+    int ofLoop = attempt({cut(LoopShift::Ahead)});
+    if (!ofLoop || few)
+      return;
+    if (ofLoop > 1)
+      attempt({cut(LoopShift::Ahead, (ofLoop + 1) / 2)});
+    for (bool chains : {false, true})
+      attempt({cut(LoopShift::Ahead), late(chains)});
+  }
+
+  /// How many collectives of each loop, in its first step; 0: a step does nothing.
+  int attempt(Steps steps) {
+    Trial trial;
+    trial.cut = std::make_unique<CutModule>();
+    trial.cut->module = cast<ModuleOp>((*flat)->clone());
+    for (PipelineForm &step : steps) {
+      step.knownTrips = !asked;
+      PipelinedLoops done = pipelineLoops(*trial.cut->module, step, "");
+      if (!done.loops || (step.chains && !done.chained))
+        return 0;
+      trial.name += (trial.name.empty() ? "" : " and ") + nameOf(step, done);
+      for (auto &[where, text] : done.remarks)
+        trial.cut->remarks.push_back({where, "pipeline", std::move(text)});
+      trial.done.push_back(std::move(done));
+    }
+    int ofLoop = std::max(1, trial.done.front().collectives / trial.done.front().loops);
+    // All searches together have one budget; when it is used up, plans are greedy.
+    if (!trial.make(options, plan, std::max(plan.options.budget - searched, cost::Seconds{}))) {
+      tried += (tried.empty() ? "" : "; ") + trial.name + " needs more memory than there is";
+      return ofLoop;
+    }
+    searched += trial.plan.searched;
+    tried += (tried.empty() ? "" : "; ") + trial.name + " " + cost::toString(trial.plan.objective);
+    if (!best || trial.plan.objective < best->plan.objective)
+      best = std::move(trial);
+    return ofLoop;
+  }
+
+  void decide(bool few) {
+    if (tried.empty())
+      return;
+    plan.loops = "tried to pipeline loops, objective " + cost::toString(whole.objective) + " as they are: " + tried;
+    if (few)
+      plan.loops += plan.options.budget.value <= 0 ? "; no more ways, for a budget of 0"
+                                                   : "; no more ways, as the program is large";
+    if (!best || (!asked && !best->gains(plan, leastGain))) {
+      plan.loops += "; none gains 1 %, so that they stay";
+      return;
+    }
+    std::string gain = gainText(whole.objective, best->plan.objective);
+    best->plan.rule += "; " + best->name + ", which gains " + gain;
+    best->plan.searched = searched;
+    plan.loops += "; the plan gains " + gain + ": " + cost::toString(whole.objective) + " before, " +
+                  cost::toString(best->plan.objective) + " after";
+    std::move(*best).adopt(plan, "with loops pipelined");
+  }
+
+  ModuleOp module;
+  const bool asked;
+  ModelOptions options;
+  ModelledPlan &plan;
+  const cost::PolicyResult &whole;
+  cost::Seconds searched; ///< of the budget
+  OwningOpRef<ModuleOp> flat;
+  std::optional<Trial> best;
+  std::string tried;
+};
 
 } // namespace
 
 void tryPipelines(ModuleOp module, LoopPolicy policy, const ModelOptions &modelOptions, ModelledPlan &plan) {
-  bool asked = policy == LoopPolicy::Pipeline;
-  size_t tasks = 0;
-  bool loops = asked;
-  for (const cost::Block &block : plan.model.program.blocks) {
-    tasks += block.tasks.size();
-    for (const cost::Task &task : block.tasks)
-      loops |= task.kind == cost::Task::Nested && task.trips > 1;
-  }
-  // Times that were measured by place are of operations that stand in one place.
-  if (policy == LoopPolicy::Keep || !loops || modelOptions.profile ||
-      (!asked && (tasks > mostTasks || plan.options.budget.value <= 0)))
-    return;
-  ModelOptions options = modelOptions;
-  options.category = ""; // what is tried is not what happens
-  OwningOpRef<ModuleOp> flat = cast<ModuleOp>(module->clone());
-  if (inlineLoopBodies(*flat)) { // a loop's trips overlap only where its body is seen
-    FailureOr<ProgramModel> model = buildProgramModel(*flat, options);
-    if (failed(model))
-      return;
-    plan.lowerBoundOf(model->program, "");
-  }
-  const cost::PolicyResult &whole = plan.result.braid();
-  cost::Seconds searched = whole.searched;
-  std::optional<Trial> best;
-  std::string tried;
-  SmallVector<std::pair<bool, int>> forms{{false, 0}, {true, 0}}; // chains, how many stay
-  for (size_t at = 0; at < forms.size(); ++at) {
-    Trial trial;
-    trial.cut = std::make_unique<CutModule>();
-    trial.cut->module = cast<ModuleOp>((*flat)->clone());
-    PipelineForm form;
-    form.carry = LoopCarry::Operand;
-    form.chains = forms[at].first;
-    form.stay = forms[at].second;
-    form.knownTrips = !asked;
-    trial.loops = pipelineLoops(*trial.cut->module, form, "");
-    if (!trial.loops.loops || (form.chains && !trial.loops.chained))
-      continue;
-    int ofLoop = trial.loops.collectives / trial.loops.loops;
-    if (form.stay == 0 && ofLoop > 1)
-      forms.push_back({form.chains, 1});
-    if (form.stay == 0 && ofLoop > 3)
-      forms.push_back({form.chains, ofLoop / 2});
-    for (auto &[where, text] : trial.loops.remarks)
-      trial.cut->remarks.push_back({where, "pipeline", std::move(text)});
-    // All searches together have one budget; when it is used up, plans are greedy.
-    if (!trial.make(options, plan, std::max(plan.options.budget - searched, cost::Seconds{})))
-      continue;
-    searched += trial.plan.searched;
-    tried += (tried.empty() ? "" : "; ") + nameOf(trial.loops) + " " + cost::toString(trial.plan.objective);
-    if (!best || trial.plan.objective < best->plan.objective)
-      best = std::move(trial);
-  }
-  if (!best)
-    return;
-  plan.loops = "tried to pipeline loops, objective " + cost::toString(whole.objective) + " as they are: " + tried;
-  if (!asked && !best->gains(plan, leastGain)) {
-    plan.loops += "; none gains 1 %, so that they stay";
-    return;
-  }
-  std::string gain = gainText(whole.objective, best->plan.objective);
-  best->plan.rule += "; " + nameOf(best->loops) + ", which gains " + gain;
-  best->plan.searched = searched;
-  plan.loops += "; the plan gains " + gain + ": " + cost::toString(whole.objective) + " before, " +
-                cost::toString(best->plan.objective) + " after";
-  std::move(*best).adopt(plan, "with loops pipelined");
+  if (policy != LoopPolicy::Keep)
+    LoopTrials(module, policy, modelOptions, plan).run();
 }
 
 } // namespace mlir::braid

@@ -1,10 +1,12 @@
 //===- PlanModule.cpp - cluster, model, search, rows ------------------------------------------------------------===//
 #include "braid/passes/PlanModule.h"
 
+#include "analysis/MeasuredTimes.h"
 #include "analysis/ModelledPlan.h"
 #include "analysis/ModuleFacts.h"
 #include "analysis/SharedRanks.h"
 #include "analysis/UnplannedProgram.h"
+#include "transforms/PipelineLoops.h"
 
 namespace mlir::braid {
 
@@ -87,6 +89,20 @@ static void warnUnmatched(ModuleOp module, const ComputeProfile &profile, const 
       << ", are of no computation of this program, the longest: \"" << key << "\", " << cost::toString(time);
 }
 
+/// Kernels take what they take in the program as it is.
+static LogicalResult inlineLoops(ModuleOp module, ModelOptions &options) {
+  FailureOr<ProgramModel> model = buildProgramModel(module, options);
+  if (failed(model))
+    return failure();
+  IRMapping self;
+  module->walk([&](Operation *op) { self.map(op, op); });
+  markTimes(*model, self);
+  options.profile = nullptr;
+  options.marked = true;
+  inlineLoopBodies(module);
+  return success();
+}
+
 FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request, StringRef category) {
   FailureOr<cost::Cluster> cluster = readJobCluster(module, request.cluster);
   if (failed(cluster))
@@ -120,6 +136,8 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   modelOptions.clusterHash = cluster->hash;
   modelOptions.category = category;
   modelOptions.engine = *engine;
+  if (request.inlineLoops && failed(inlineLoops(module, modelOptions)))
+    return failure();
   FailureOr<ProgramModel> model = buildProgramModel(module, modelOptions);
   if (failed(model))
     return failure();
@@ -146,8 +164,14 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   separate(plan.model, *plan.pricer, plan.options, plan.result.policies.back());
   if (request.policy == cost::Policy::Braid)
     tryPipelines(module, request.loops, modelOptions, plan);
-  if (request.split && request.policy == cost::Policy::Braid && plan.options.budget.value > 0)
-    trySplits(module, modelOptions, plan);
+  if (request.split && request.policy == cost::Policy::Braid && plan.options.budget.value > 0) {
+    if (profile && plan.cut) {
+      plan.splits = "collectives stay whole: loops are pipelined, and the compute profile is of the program as it is";
+    } else {
+      modelOptions.marked |= plan.cut != nullptr;
+      trySplits(module, modelOptions, plan);
+    }
+  }
   return std::move(plan);
 }
 
@@ -250,7 +274,8 @@ FailureOr<cost::Program> programOn(const ModulePlan &plan, const cost::Cluster &
   }
   ModelOptions options;
   options.device = &cluster.device;
-  options.profile = profile ? &*profile : nullptr;
+  options.marked = profile && plan.cut;
+  options.profile = profile && !plan.cut ? &*profile : nullptr;
   options.engine = plan.pricer->engine();
   FailureOr<ProgramModel> model = buildProgramModel(plan.cut ? *plan.cut->module : plan.module, options);
   if (failed(model))

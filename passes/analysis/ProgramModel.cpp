@@ -12,8 +12,9 @@
 #include "analysis/CollectiveKeys.h"
 #include "analysis/ComputeCost.h"
 #include "analysis/LocatedTasks.h"
-#include "analysis/LoopStages.h"
+#include "analysis/LoopCuts.h"
 #include "analysis/LoopTrips.h"
+#include "analysis/MeasuredTimes.h"
 #include "analysis/Remarks.h"
 #include "analysis/SourceShape.h"
 #include "analysis/UnplannedProgram.h"
@@ -41,6 +42,7 @@ private:
   FailureOr<int> block(Block &block, const Twine &name, bool entry, cost::Seconds prologue);
   LogicalResult collectiveTask(Operation *op, cost::Task &task);
   void carried(Operation *loop, int index);
+  void around(Operation *loop, cost::Block &carrying, llvm::function_ref<int(Operation *)> taskOf);
   using NestedTask = std::pair<cost::Task, SmallVector<Operation *, 1>>;
   FailureOr<std::vector<NestedTask>> nestedTasks(Operation *op, cost::Task task);
   LogicalResult addTask(const BlockUnits &units, const Unit &unit, cost::Block &plain, BlockModel &model);
@@ -173,10 +175,10 @@ FailureOr<std::vector<ModelBuilder::NestedTask>> ModelBuilder::nestedTasks(Opera
   return tasks;
 }
 
-/// What a loop hands on from trip to trip, if a collective of it may complete in the next one.
+/// What a loop hands on from trip to trip, if a collective of it may run beside another trip.
 void ModelBuilder::carried(Operation *op, int index) {
   std::optional<CarryingLoop> loop = CarryingLoop::of(op);
-  if (!loop || loop->trips.value_or(0) < 2 || lateCollectives(*loop, facts).empty())
+  if (!loop || loop->trips.value_or(0) < 2 || !tripsMayOverlap(*loop, facts))
     return;
   llvm::DenseMap<Operation *, int> tasks;
   for (auto [task, ops] : llvm::enumerate(result.blocks[index].operations))
@@ -194,6 +196,21 @@ void ModelBuilder::carried(Operation *op, int index) {
     llvm::sort(value.readers);
     value.readers.erase(llvm::unique(value.readers), value.readers.end());
     result.program.blocks[index].carried.push_back(std::move(value));
+  }
+}
+
+/// Where the first trip gets what a loop hands on, and who reads what the last one does.
+void ModelBuilder::around(Operation *op, cost::Block &carrying, llvm::function_ref<int(Operation *)> taskOf) {
+  std::optional<CarryingLoop> loop = CarryingLoop::of(op);
+  for (auto [value, init, result] : llvm::zip(carrying.carried, loop->inits, op->getResults())) {
+    if (Operation *maker = init.getDefiningOp())
+      value.init = taskOf(maker);
+    for (Operation *user : result.getUsers())
+      if (Operation *here = op->getBlock()->findAncestorOpInBlock(*user))
+        if (int reader = taskOf(here); reader >= 0)
+          value.users.push_back(reader);
+    llvm::sort(value.users);
+    value.users.erase(llvm::unique(value.users), value.users.end());
   }
 }
 
@@ -313,6 +330,12 @@ FailureOr<int> ModelBuilder::block(Block &body, const Twine &name, bool entry, c
     }
     taskOf.push_back(main);
   }
+  for (auto [task, ops] : llvm::zip(plain.tasks, model.operations))
+    if (task.kind == cost::Task::Nested && !ops.empty() && !result.program.blocks[task.block].carried.empty())
+      around(ops.front(), result.program.blocks[task.block], [&](Operation *op) {
+        auto unit = units.unitOf.find(op);
+        return unit == units.unitOf.end() ? -1 : taskOf[unit->second];
+      });
   result.program.blocks.push_back(std::move(plain));
   result.blocks.push_back(std::move(model));
   return int(result.blocks.size()) - 1;
@@ -340,6 +363,11 @@ FailureOr<int> ModelBuilder::function(FunctionOpInterface function) {
 /// A location's time is shared by the tasks that carry it, in proportion to their roofline; a recorded profile knows each
 /// operation's own.
 void ModelBuilder::applyProfile() {
+  if (options.marked)
+    for (auto [plain, model] : llvm::zip(result.program.blocks, result.blocks))
+      for (auto [task, ops] : llvm::zip(plain.tasks, model.operations))
+        if (task.kind == cost::Task::Compute)
+          task.duration = markedTime(ops, task.duration);
   if (!options.profile)
     return;
   llvm::DenseMap<cost::Task *, double> measured;

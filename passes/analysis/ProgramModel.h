@@ -42,6 +42,7 @@ enum class PlannedPolicy {
 struct ModelOptions {
   const cost::Device *device = nullptr; ///< null: computation costs nothing
   const ComputeProfile *profile = nullptr;
+  bool marked = false;     ///< operations carry their times (MeasuredTimes.h)
   std::string clusterHash; ///< stale plans are found by it; empty: plans count as fresh
   PlannedPolicy planned = PlannedPolicy::Fixed;
   std::optional<cost::Engine> engine; ///< who will run the collectives; none: nobody prices them

@@ -1,6 +1,7 @@
 //===- ComputePieces.cpp - computation cut along a dimension ----------------------------------------------------===//
 #include "transforms/ComputePieces.h"
 
+#include "analysis/MeasuredTimes.h"
 #include "analysis/OpWork.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -78,6 +79,7 @@ static bool isTileable(Operation *op) {
 /// Another operation like `op`, with these operands, for rows of its result.
 static Value likeOp(OpBuilder &builder, Operation *op, ValueRange operands, Rows rows) {
   Operation *copy = builder.clone(*op);
+  unmarkTime(copy);
   copy->setOperands(operands);
   SmallVector<int64_t> shape(tensorOf(op->getResult(0)).getShape());
   shape[rows.dim] = rows.size;

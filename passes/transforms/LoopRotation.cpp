@@ -22,8 +22,13 @@ public:
     for (Operation *op : order)
       if (late.contains(op))
         forEachValueRead(op, [&](Value value) {
-          if (ofTrip(value) && !isFree(value.getDefiningOp()))
+          if (!ofTrip(value) || isFree(value.getDefiningOp()))
+            return;
+          auto same = llvm::find_if(early, [&](unsigned index) { return loop.yields()[index] == value; });
+          if (same == early.end())
             kept.insert(value);
+          else // handed on already, and there under another name
+            handed[value] = unsigned(same - early.begin());
         });
   }
 
@@ -95,8 +100,7 @@ private:
     Operation *kernel = makeKernel(handedOn(first));
     builder.setInsertionPointAfter(kernel);
     IRMapping last;
-    for (auto [value, result] : llvm::zip(kept, kernel->getResults().drop_front(early.size())))
-      last.map(value, result);
+    mapBefore(last, kernel->getResults());
     for (Operation &op : *loop.body)
       if (late.contains(&op))
         cloneLate(&op, last);
@@ -119,6 +123,14 @@ private:
     for (Value value : kept)
       values.push_back(trip.lookupOrDefault(value));
     return values;
+  }
+
+  /// What late operations read of the trip before, among all that it handed on.
+  void mapBefore(IRMapping &map, ValueRange values) const {
+    for (auto [value, from] : llvm::zip(kept, values.drop_front(early.size())))
+      map.map(value, from);
+    for (auto [value, place] : handed)
+      map.map(value, values[place]);
   }
 
   Operation *makeKernel(ArrayRef<Value> inits) {
@@ -162,8 +174,7 @@ private:
       trip.map(cast<scf::ForOp>(loop.op).getInductionVar(), counter);
     for (auto [index, argument] : llvm::zip(early, arguments))
       trip.map(loop.carried[index], argument);
-    for (auto [value, argument] : llvm::zip(kept, arguments.drop_front(early.size())))
-      before.map(value, argument);
+    mapBefore(before, arguments);
     for (Operation *op : order) {
       if (!late.contains(op)) {
         cloneEarly(op, trip);
@@ -183,9 +194,10 @@ private:
   ModuleFacts &facts;
   OpBuilder builder;
   SmallVector<unsigned> early,
-      lateResults;                    ///< of what the loop carries: made by early operations (or none), by late ones
-  llvm::SetVector<Value> kept;        ///< of a trip's early values: what late operations read
-  SmallVector<Operation *> constants; ///< copies that may have no reader
+      lateResults;             ///< of what the loop carries: made by early operations (or none), by late ones
+  llvm::SetVector<Value> kept; ///< of a trip's early values: what late operations read
+  llvm::DenseMap<Value, unsigned> handed; ///< of what they read: what is handed on anyhow, as which of `early`
+  SmallVector<Operation *> constants;     ///< copies that may have no reader
 };
 
 } // namespace

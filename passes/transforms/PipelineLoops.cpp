@@ -2,6 +2,7 @@
 #include "transforms/PipelineLoops.h"
 
 #include "analysis/FusedKernels.h"
+#include "analysis/LoopCuts.h"
 #include "analysis/LoopTrips.h"
 #include "analysis/RankSets.h"
 #include "analysis/Remarks.h"
@@ -59,6 +60,8 @@ private:
           "not pipelined: it is no scf.for, and no while whose trips are counted by a number that is known");
     if ((loop->trips && *loop->trips < 2) || (form.knownTrips && !loop->trips))
       return remarkMissed(op->getLoc(), category, "pipeline", "not pipelined: it is not known to make two trips");
+    if (form.shift != LoopShift::Late)
+      return cut(*loop, facts);
     SmallVector<LateCollective> chosen = choose(*loop, facts);
     if (chosen.empty())
       return;
@@ -83,6 +86,47 @@ private:
     for (Operation &inner : bodyOf(*loop->body))
       now.classify(&inner);
     rotateLoop(*loop, token ? waitsWhereNeeded(*loop, chosen, late, now) : lateFirst(*loop, late), late, now);
+  }
+
+  /// Another place where trips begin (analysis/LoopCuts.h).
+  void cut(const CarryingLoop &loop, ModuleFacts &facts) {
+    SmallVector<CutCollective> chosen = cutCollectives(loop, facts, form.shift, [&](Operation *op, const Twine &why) {
+      remarkMissed(op->getLoc(), category, "pipeline",
+                   (form.shift == LoopShift::Ahead ? "does not run a trip ahead: " : "does not run between trips: ") +
+                       why);
+    });
+    if (form.shift == LoopShift::Around) {
+      auto bytes = [](const CutCollective &one) {
+        return CollectiveOpInterface(one.collective).getOperandBytes().value_or(0);
+      };
+      llvm::stable_sort(chosen, [&](const CutCollective &a, const CutCollective &b) { return bytes(a) > bytes(b); });
+      chosen.erase(chosen.begin(), chosen.begin() + std::min(form.pick, int(chosen.size())));
+      if (chosen.size() > 1)
+        chosen.truncate(1);
+    } else if (form.pick && int(chosen.size()) > form.pick) {
+      chosen.truncate(size_t(form.pick));
+    }
+    if (chosen.empty())
+      return;
+    ++result.loops;
+    result.collectives += int(chosen.size());
+    llvm::DenseSet<Operation *> early, late;
+    for (const CutCollective &one : chosen) {
+      early.insert(one.early.begin(), one.early.end());
+      result.remarks.emplace_back(one.collective->getLoc(), describe(one));
+    }
+    for (Operation &op : bodyOf(*loop.body))
+      if (facts.classify(&op) != OpClass::Free && !early.contains(&op))
+        late.insert(&op);
+    rotateLoop(loop, orderOfCut(loop, facts, form.shift, late), late, facts);
+  }
+
+  std::string describe(const CutCollective &one) const {
+    std::string text = stringifyCollectiveKind(CollectiveOpInterface(one.collective).getCollectiveKind()).str();
+    std::string kernels = std::to_string(one.beside) + (one.beside == 1 ? " kernel" : " kernels");
+    if (form.shift == LoopShift::Ahead)
+      return text + " runs a trip ahead, beside " + kernels + " of the trip before that it does not need";
+    return text + " runs between trips, beside what follows in its own and " + kernels + " of the next";
   }
 
   std::string describe(const LateCollective &one) const {
@@ -249,6 +293,7 @@ struct PipelineLoops : impl::BraidPipelineLoopsBase<PipelineLoops> {
   void runOnOperation() override {
     PipelineForm form;
     form.carry = carry;
+    form.shift = shift;
     inlineLoopBodies(getOperation());
     PipelinedLoops done = pipelineLoops(getOperation(), form, getArgumentName());
     for (const auto &[location, text] : done.remarks)

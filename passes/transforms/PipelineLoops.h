@@ -10,6 +10,9 @@
 namespace mlir::braid {
 
 struct PipelineForm {
+  LoopShift shift = LoopShift::Late;
+  int pick = 0; ///< Ahead: how many of each loop, those in front (0: all). Around: which one, by size
+  // Late:
   LoopCarry carry = LoopCarry::Token;
   bool chains =
       false;    ///< with carry=operand: what another collective of its trip waits for, too, together with that one

@@ -1,5 +1,6 @@
 //===- Plan.cpp - braid-plan: buckets, start times and algorithms, decided together -----------------------------===//
 #include "analysis/Certificate.h"
+#include "analysis/MeasuredTimes.h"
 #include "analysis/ModelledPlan.h"
 #include "analysis/Remarks.h"
 #include "braid/passes/Fingerprint.h"
@@ -57,6 +58,7 @@ struct Plan : impl::BraidPlanBase<Plan> {
     explain(*plan, chosen);
     if (plan->cut) // a region keeps its operations as it moves
       module.getBodyRegion().takeBody(plan->cut->module->getBodyRegion());
+    unmarkTimes(module);
     const cost::Pricer &pricer = *plan->pricer;
     ProgramModel &planned = plan->planned();
     applySchedule(planned, chosen.schedule, [&](int block, int bucket, CollectiveOpInterface op) {

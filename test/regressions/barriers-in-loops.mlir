@@ -3,7 +3,7 @@
 // changes what the program says. Here what reads a barrier's results stays behind it, in its trip, whatever is merged or started early.
 //
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives --braid-overlap-collectives | FileCheck %s --check-prefixes=CHECK,EARLY
-// RUN: braid-opt %s -split-input-file --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml placement=0:0,0:1" --braid-verify-plan | FileCheck %s
+// RUN: braid-opt %s -split-input-file --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml placement=0:0,0:1 loops=keep" --braid-verify-plan | FileCheck %s
 
 // The collective is independent of the second product but for the barrier; it starts behind it, and is awaited in its trip.
 // CHECK-LABEL: func @base

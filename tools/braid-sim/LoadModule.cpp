@@ -66,6 +66,7 @@ PlanRequest PlanOptionsOnCommandLine::request() const {
   request.seed = seed;
   request.split = split;
   request.loops = loops;
+  request.inlineLoops = inlineLoops;
   if (quantile.getNumOccurrences())
     request.quantile = quantile;
   return request;

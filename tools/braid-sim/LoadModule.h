@@ -22,6 +22,7 @@ struct PlanOptionsOnCommandLine {
   llvm::cl::opt<double> quantile;
   llvm::cl::opt<bool> split;
   llvm::cl::opt<mlir::braid::LoopPolicy> loops;
+  bool inlineLoops = false; ///< set by tools
   llvm::cl::opt<uint64_t> seed;
   ::braid::command::Files
       outputs; ///< that the subcommand will write: loadAndPlan refuses those that can't be written ...

@@ -1,8 +1,9 @@
 //===- WriteModule.cpp - a schedule as a module of timed computation and collectives ------------------------------===//
 //
 // Each block of the scheduling problem becomes a function, the last one @main; a loop becomes an scf.for around a call. A mark, a
-// tensor without elements, goes into a call and comes back, for what the loop or call waits for and who waits for it. Inside
-// a function, in the order of the schedule's events:
+// tensor without elements, goes into a call and comes back, for what the loop or call waits for and who waits for it; and so does
+// what a loop hands on from trip to trip, where its trips may overlap: the mark of the kernel that makes it, or the tensors that a
+// collective gives. Where that is not known, all of a trip waits for the trip before. Inside a function, in the order of the schedule's events:
 //
 //   a kernel       braid.compute with its time. It reads (ins) what the collectives that it depends on have given, and a mark
 //                  of each kernel, loop or call that it depends on. Its results (outs) are the tensors that
@@ -21,6 +22,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 
 namespace mlir::braid::skeleton {
@@ -31,11 +33,58 @@ namespace {
 
 class BlockWriter {
 public:
-  BlockWriter(OpBuilder &builder, const ModulePlan &plan, const cost::Schedule &schedule, bool plans, int index)
-      : builder(builder), plan(plan), plans(plans), block(plan.program.blocks[index]), schedule(schedule.blocks[index]),
-        sources(plan.operations[index]), hash(plan.pricer->cluster().hash), marks(block.tasks.size()),
-        given(block.tasks.size()), sent(block.tasks.size()) {
+  BlockWriter(OpBuilder &builder, const ModulePlan &plan, const cost::Schedule &schedule, bool plans, int index,
+              bool closed, ValueRange arguments)
+      : builder(builder), plan(plan), plans(plans), closed(closed), block(plan.program.blocks[index]),
+        schedule(schedule.blocks[index]), sources(plan.operations[index]), hash(plan.pricer->cluster().hash),
+        arguments(arguments), carriedTypes(typesOfCarried(builder, plan, index)), marks(block.tasks.size()),
+        given(block.tasks.size()), sent(block.tasks.size()), carriedBy(block.tasks.size()) {
+    for (auto [number, value] : llvm::enumerate(block.carried))
+      for (int reader : value.readers)
+        llvm::append_range(carriedBy[reader], argumentsOf(int(number)));
     findReaders();
+  }
+
+  /// What each value that a loop's trips hand on is made of; nothing for what no task makes.
+  static SmallVector<SmallVector<Type>> typesOfCarried(OpBuilder &builder, const ModulePlan &plan, int index) {
+    const cost::Block &block = plan.program.blocks[index];
+    SmallVector<SmallVector<Type>> types(block.carried.size());
+    for (auto [number, value] : llvm::enumerate(block.carried)) {
+      const cost::Carried *made = &value;
+      for (size_t hop = 0; made->from < 0 && made->passes >= 0 && hop < block.carried.size(); ++hop)
+        made = &block.carried[made->passes];
+      if (made->from < 0 ? made->passes >= 0 : block.tasks[made->from].kind != cost::Task::Collective)
+        types[number] = {markType(builder)}; // also what all trips share
+      else if (made->from >= 0)
+        types[number] = llvm::to_vector(plan.operations[index][made->from]->getResultTypes());
+      if (made->from >= 0 && block.tasks[made->from].kind == cost::Task::Barrier)
+        types[number].clear();
+    }
+    return types;
+  }
+
+  /// What a function gives back: its mark, and what the trip hands on.
+  SmallVector<Value> results() {
+    if (closed) {
+      SmallVector<Value> all;
+      for (size_t task = 0; task < block.tasks.size(); ++task)
+        if (last.contains(int(task)))
+          depends(int(task), all);
+      all.push_back(arguments[0]);
+      return {kernel(builder.getUnknownLoc(), "end of " + block.name, {}, all, markType()).front()};
+    }
+    SmallVector<Value> values(arguments.take_front(1).begin(), arguments.take_front(1).end());
+    for (auto [number, value] : llvm::enumerate(block.carried)) {
+      if (carriedTypes[number].empty())
+        continue;
+      if (value.passes >= 0)
+        llvm::append_range(values, argumentsOf(value.passes));
+      else if (block.tasks[value.from].kind == cost::Task::Collective)
+        llvm::append_range(values, given[value.from]);
+      else
+        values.push_back(marks[value.from]);
+    }
+    return values;
   }
 
   LogicalResult write() {
@@ -56,12 +105,34 @@ private:
   /// A collective's operand that one kernel makes is a result of that kernel.
   void findReaders() {
     for (auto [number, task] : llvm::enumerate(block.tasks)) {
+      bool more = task.operands.size() > 1 || !carriedBy[number].empty();
       for (int operand : task.operands)
-        (task.kind == cost::Task::Compute || task.operands.size() > 1 ? markWanted : taskWanted).insert(operand);
-      if (task.kind == cost::Task::Collective && task.operands.size() == 1 &&
+        (task.kind == cost::Task::Compute || more ? markWanted : taskWanted).insert(operand);
+      if (task.kind == cost::Task::Collective && task.operands.size() == 1 && !more &&
           block.tasks[task.operands[0]].kind == cost::Task::Compute)
         madeBy[task.operands[0]].push_back(int(number));
+      if (task.kind == cost::Task::Nested)
+        for (const cost::Carried &value : plan.program.blocks[task.block].carried)
+          markWanted.insert(value.init); // -1: none
     }
+    for (const cost::Carried &value : block.carried)
+      markWanted.insert(value.from);
+    if (!closed)
+      return;
+    for (size_t task = 0; task < block.tasks.size(); ++task)
+      last.insert(int(task));
+    for (const cost::Task &task : block.tasks)
+      for (int operand : task.operands)
+        last.erase(operand);
+    markWanted.insert(last.begin(), last.end());
+  }
+
+  /// Of the function's arguments, those of a carried value.
+  ValueRange argumentsOf(int carried) const {
+    size_t before = 1;
+    for (int other = 0; other < carried; ++other)
+      before += carriedTypes[other].size();
+    return arguments.slice(before, carriedTypes[carried].size());
   }
 
   Location at(int task) { return NameLoc::get(builder.getStringAttr(block.tasks[task].name)); }
@@ -86,6 +157,24 @@ private:
     llvm::append_range(values, given[task]);
   }
 
+  /// All that a task reads; each value once.
+  SmallVector<Value> inputsOf(int number) {
+    SmallVector<Value> values(carriedBy[number]);
+    for (int operand : block.tasks[number].operands) {
+      depends(operand, values);
+      auto handed = handedOn.find(operand); // a loop: what the last trip hands on
+      if (handed == handedOn.end())
+        continue;
+      for (auto [value, results] : llvm::zip(plan.program.blocks[block.tasks[operand].block].carried, handed->second))
+        if (llvm::is_contained(value.users, number))
+          llvm::append_range(values, results);
+    }
+    if (closed && values.empty())
+      values.push_back(arguments[0]);
+    llvm::SetVector<Value> unique(values.begin(), values.end());
+    return unique.takeVector();
+  }
+
   /// A kernel that reads `inputs` and makes tensors of `types`.
   ResultRange kernel(Location loc, StringRef name, cost::Seconds duration, ValueRange inputs, TypeRange types) {
     SmallVector<Value> inits;
@@ -105,9 +194,7 @@ private:
     bool wanted = markWanted.contains(number);
     if (task.duration.value <= 0 && !wanted && !madeBy.contains(number))
       return success();
-    SmallVector<Value> inputs;
-    for (int operand : task.operands)
-      depends(operand, inputs);
+    SmallVector<Value> inputs = inputsOf(number);
     SmallVector<Type> types;
     for (int collective : madeBy.lookup(number)) {
       if (failed(isStatic(sources[collective])))
@@ -129,9 +216,7 @@ private:
 
   LogicalResult nested(int number, Location loc) {
     const cost::Task &task = block.tasks[number];
-    SmallVector<Value> inputs;
-    for (int operand : task.operands)
-      depends(operand, inputs);
+    SmallVector<Value> inputs = inputsOf(number);
     Value mark = inputs.empty() ? empty(loc, markType())
                  : inputs.size() == 1 && inputs[0].getType() == markType()
                      ? inputs[0]
@@ -146,13 +231,37 @@ private:
       return success();
     auto bound = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
     Value first = bound(0), last = bound(trips), step = bound(1);
-    auto loop = scf::ForOp::create(builder, loc, first, last, step, mark);
+    SmallVector<Value> inits{mark};
+    SmallVector<SmallVector<Type>> types = typesOfCarried(builder, plan, task.block);
+    for (auto [value, of] : llvm::zip(plan.program.blocks[task.block].carried, types))
+      llvm::append_range(inits, initOf(value.init, of, loc));
+    auto loop = scf::ForOp::create(builder, loc, first, last, step, inits);
     marks[number] = loop.getResult(0);
+    ValueRange results = loop.getResults().drop_front();
+    for (const SmallVector<Type> &of : types) {
+      handedOn[number].push_back(llvm::to_vector(results.take_front(of.size())));
+      results = results.drop_front(of.size());
+    }
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    auto call = func::CallOp::create(builder, loc, callee, markType(), loop.getRegionIterArg(0));
+    auto call = func::CallOp::create(builder, loc, callee, loop.getResultTypes(), loop.getRegionIterArgs());
     scf::YieldOp::create(builder, loc, call.getResults());
     return success();
+  }
+
+  /// What a carried value is in the first trip. `maker`: the task that gives it, or -1.
+  SmallVector<Value> initOf(int maker, ArrayRef<Type> types, Location loc) {
+    SmallVector<Value> made;
+    if (maker >= 0)
+      depends(maker, made);
+    if (llvm::equal(ValueRange(made).getTypes(), types))
+      return made;
+    if (!made.empty() && !types.empty())
+      return llvm::to_vector_of<Value>(kernel(loc, "operands of a loop", {}, made, types));
+    SmallVector<Value> values;
+    for (Type type : types)
+      values.push_back(empty(loc, type));
+    return values;
   }
 
   /// The tensors that one member of a bucket sends.
@@ -160,9 +269,7 @@ private:
     Operation *source = sources[number];
     if (failed(isStatic(source)))
       return failure();
-    SmallVector<Value> inputs;
-    for (int operand : block.tasks[number].operands)
-      depends(operand, inputs);
+    SmallVector<Value> inputs = inputsOf(number);
     if (!sent[number].empty()) {
       llvm::append_range(operands, sent[number]);
     } else if (inputs.empty()) {
@@ -310,18 +417,35 @@ private:
   OpBuilder &builder;
   const ModulePlan &plan;
   const bool plans;
+  const bool closed; ///< all of a trip waits for all of the one before
   const cost::Block &block;
   const cost::BlockSchedule &schedule;
   const std::vector<Operation *> &sources; ///< of each task that communicates
   const std::string hash;
+  const ValueRange arguments; ///< of the function: a mark, and what the trip is handed
+  const SmallVector<SmallVector<Type>> carriedTypes;
   llvm::DenseSet<int> markWanted, taskWanted;
+  llvm::DenseSet<int> last;                     ///< of a closed block: tasks that none of it waits for
   llvm::DenseMap<int, SmallVector<int>> madeBy; ///< kernel -> collectives whose operands are its results
   std::vector<Value> marks;                     ///< of each task
   std::vector<SmallVector<Value>> given;        ///< results of each collective
   std::vector<SmallVector<Value>> sent;         ///< operands of each collective that a kernel has made
+  std::vector<SmallVector<Value>> carriedBy;    ///< arguments that each task reads
+  llvm::DenseMap<int, SmallVector<SmallVector<Value>>>
+      handedOn; ///< of a loop whose trips may overlap: by carried value
   llvm::DenseMap<int, std::pair<StartOp, SmallVector<Type>>> started; ///< by bucket
   llvm::DenseMap<Operation *, Operation *> copies;
 };
+
+/// Blocks that run in a loop of which is not known what a trip hands on: its trips run one after another.
+std::vector<char> closedBlocks(const cost::Program &program) {
+  std::vector<char> closed(program.blocks.size());
+  for (size_t index = program.blocks.size(); index-- > 0;) // callers come after what they run
+    for (const cost::Task &task : program.blocks[index].tasks)
+      if (task.kind == cost::Task::Nested)
+        closed[task.block] |= program.blocks[task.block].carried.empty() && (closed[index] || task.trips > 1);
+  return closed;
+}
 
 } // namespace
 
@@ -342,17 +466,24 @@ FailureOr<OwningOpRef<ModuleOp>> writeModule(ModuleOp program, const ModulePlan 
   (*module)->setAttr("braid.skeleton", builder.getStringAttr(title));
   Type mark = BlockWriter::markType(builder);
   size_t count = plan.program.blocks.size();
+  std::vector<char> closed = closedBlocks(plan.program);
   for (size_t index = 0; index < count; ++index) {
     builder.setInsertionPointToEnd(module->getBody());
     bool entry = index + 1 == count;
+    SmallVector<Type> types;
+    if (!entry)
+      types.push_back(mark);
+    for (const SmallVector<Type> &carried : BlockWriter::typesOfCarried(builder, plan, int(index)))
+      llvm::append_range(types, carried);
     auto function = func::FuncOp::create(builder, loc, entry ? "main" : BlockWriter::functionName(int(index)),
-                                         entry ? builder.getFunctionType({}, {}) : builder.getFunctionType(mark, mark));
+                                         builder.getFunctionType(types, types));
     if (!entry)
       function.setPrivate();
     builder.setInsertionPointToStart(function.addEntryBlock());
-    if (failed(BlockWriter(builder, plan, schedule, plans, int(index)).write()))
+    BlockWriter writer(builder, plan, schedule, plans, int(index), closed[index], function.getArguments());
+    if (failed(writer.write()))
       return failure();
-    func::ReturnOp::create(builder, loc, function.getArguments());
+    func::ReturnOp::create(builder, loc, entry ? SmallVector<Value>() : writer.results());
   }
   return module;
 }

@@ -40,6 +40,18 @@ static bool write(const std::string &path, const std::string &text) {
   return error.empty();
 }
 
+/// The program as it is written. Where its plan has loops pipelined, their bodies are in one block, which says what a trip hands on.
+static FailureOr<PlannedModule> loadWithLoops(PlanOptionsOnCommandLine &options) {
+  {
+    FailureOr<PlannedModule> planned = loadAndPlan(options);
+    if (failed(planned) || !planned->plan.cut)
+      return planned;
+  }
+  options.loops = LoopPolicy::Keep;
+  options.inlineLoops = true;
+  return loadAndPlan(options);
+}
+
 static int run(int argc, char **argv) {
   llvm::cl::OptionCategory category("braid-skeleton");
   PlanOptionsOnCommandLine options(category);
@@ -76,8 +88,7 @@ static int run(int argc, char **argv) {
   }
   options.outputs = {{"-o", output}, {"--predict", predict}};
   options.split = false; // a skeleton stands for the program as it is written
-  options.loops = LoopPolicy::Keep;
-  FailureOr<PlannedModule> planned = loadAndPlan(options);
+  FailureOr<PlannedModule> planned = loadWithLoops(options);
   if (failed(planned))
     return 1;
   const ModulePlan &plan = planned->plan;

@@ -48,6 +48,9 @@ struct Carried {
   int from = -1;            ///< the task that makes it; -1: none
   int passes = -1;          ///< the carried value that it was in the trip before; -1: none
   std::vector<int> readers; ///< tasks of the next trip that read it
+  // In the block around the loop:
+  int init = -1;               ///< the task that makes what it is in the first trip; -1: none
+  std::vector<int> users = {}; ///< tasks that read what the last trip hands on
 };
 
 struct Block {

@@ -22,6 +22,13 @@ enum class LoopCarry {
   Operand, ///< it runs in the next trip: what it reads
 };
 
+/// Where a trip of a pipelined loop begins.
+enum class LoopShift {
+  Late,   ///< behind a collective: it completes in the next trip
+  Ahead,  ///< in front of all but a collective and what leads to it, which run a trip ahead
+  Around, ///< at a collective: it runs beside the end of its own trip and the beginning of the next
+};
+
 /// Whether loops are pipelined in a plan.
 enum class LoopPolicy { Auto, Pipeline, Keep };
 
@@ -29,6 +36,13 @@ inline auto loopCarryValues() {
   return ::llvm::cl::values(
       clEnumValN(LoopCarry::Token, "token", "it starts in its own trip and is awaited in the next one"),
       clEnumValN(LoopCarry::Operand, "operand", "all of it runs in the next trip, first of all"));
+}
+inline auto loopShiftValues() {
+  return ::llvm::cl::values(
+      clEnumValN(LoopShift::Late, "late", "collectives at the end of a trip complete in the next one"),
+      clEnumValN(LoopShift::Ahead, "ahead", "collectives at the beginning of a trip run in the one before"),
+      clEnumValN(LoopShift::Around, "around",
+                 "the largest collective runs beside the end of its trip and the beginning of the next"));
 }
 inline auto loopPolicyValues() {
   return ::llvm::cl::values(clEnumValN(LoopPolicy::Auto, "auto", "pipelined where the step gains"),

@@ -120,7 +120,7 @@ def BraidOverlapCollectives : Pass<"braid-overlap-collectives", "::mlir::ModuleO
 }
 
 def BraidPipelineLoops : Pass<"braid-pipeline-loops", "::mlir::ModuleOp"> {
-  let summary = "Complete collectives at the end of a loop's trip under the beginning of the next trip";
+  let summary = "Run collectives of a loop beside the trip before or after their own";
   let description = [{
     Software pipelining of collectives across the back edge of a loop, in two stages. A collective whose result a trip only
     hands on starts in its own trip and is awaited in the next one, where it is first needed:
@@ -148,11 +148,32 @@ def BraidPipelineLoops : Pass<"braid-pipeline-loops", "::mlir::ModuleOp"> {
     more. In the next trip its wait is in front of all of these. Each rank runs the same collectives, in an order that is the same on all.
 
     With `carry=operand`, nothing is in flight from trip to trip: the whole collective runs in the next trip, at its beginning, where `braid-plan`
-    and `braid-overlap-collectives` find it. `braid-plan` tries this by itself.
+    and `braid-overlap-collectives` find it.
+
+    With `shift`, trips begin elsewhere, and collectives are whole in one trip, too. `shift=ahead`: collectives that need not all of the trip
+    before run in that trip, with what leads to them and the counters that they read: FSDP's weights are gathered while the layer before is
+    computed, and both layers' are alive.
+
+    ```
+    for (%i, %x) {                           %w = all_gather slice(0)
+      %w = all_gather slice(%i)              for (%i, %x, %w) {
+      %y = layer(%x, %w)                       %v = all_gather slice(%i + 1)
+      yield %y                                 %y = layer(%x, %w)
+    }                                          yield %y, %v }
+                                             layer(%x, %w)
+    ```
+
+    `shift=around`: the largest collective that can begins a trip, in front of what follows in its own; then comes the next trip up to its
+    collective. It has both to run beside, where `late` has the next trip's only. The last trip, from there on, stands behind the loop.
+    Nothing changes places with what nothing is in flight across: what stands before that goes with it.
+
+    `braid-plan` tries all of these by itself.
   }];
   let options = [
     Option<"carry", "carry", "::mlir::braid::LoopCarry", "::mlir::braid::LoopCarry::Token", "what goes from trip to trip",
            [{::mlir::braid::loopCarryValues()}]>,
+    Option<"shift", "shift", "::mlir::braid::LoopShift", "::mlir::braid::LoopShift::Late", "where a trip begins",
+           [{::mlir::braid::loopShiftValues()}]>,
   ];
   let dependentDialects = ["::mlir::braid::BraidDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
@@ -192,7 +213,7 @@ class BraidPlanOptionList {
            "JSON file with measured times: by location, or recorded by braid-run; absent: a roofline over the operations">,
     Option<"split", "split", "bool", "true", "try the program with its large collectives cut, too">,
     Option<"loops", "loops", "::mlir::braid::LoopPolicy", "::mlir::braid::LoopPolicy::Auto",
-           "whether collectives at the end of a loop's trip may run under the beginning of the next",
+           "whether collectives of a loop may run beside the trip before or after their own",
            [{::mlir::braid::loopPolicyValues()}]>,
     Option<"target", "target", "::mlir::braid::PlanTarget", "::mlir::braid::PlanTarget::Stablehlo",
            "who runs the result, which decides what a bucket costs", [{::mlir::braid::planTargetValues()}]>,
@@ -217,7 +238,8 @@ def BraidPlan : Pass<"braid-plan", "::mlir::ModuleOp"> {
 
     So are copies in which collectives at the end of a loop's trip run in the next one (`braid-pipeline-loops` with
     `carry=operand`): all that can, all but the first one that the next trip needs, and half of them; and the same with what
-    leads to them (reduce_scatter, update, all_gather). Of such a loop what counts is
+    leads to them (reduce_scatter, update, all_gather). And copies in which those at the beginning run a trip ahead, all or half of them, or
+    one runs between two trips (`shift`). With a budget of 0, and above 2,000 tasks, two copies are tried, and none above 20,000. Of such a loop what counts is
     its steady state, and the bound is what no trip of it can be shorter than: the load of the compute stream or of a channel, or a
     recurrence, whichever is the longest.
   }];

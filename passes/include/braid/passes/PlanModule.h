@@ -29,6 +29,7 @@ struct PlanRequest {
   std::string target = "stablehlo";    ///< who runs the result: "stablehlo" or "braid"
   bool split = true;                   ///< try cutting large collectives
   LoopPolicy loops = LoopPolicy::Auto; ///< collectives in the next trip of a loop
+  bool inlineLoops = false;            ///< first put functions that communicate into the loops that call them
   std::string budget;                  ///< of the search, with its unit: "2 s"; "0": the greedy plan; empty: 10 s
   bool baselines = true;               ///< false: at a budget of 0, only the program as written
   uint64_t seed = 1;
