@@ -16,6 +16,7 @@
 #include "calibrate/Noise.h"
 #include "calibrate/Optimise.h"
 #include "calibrate/Predict.h"
+#include "pricing/Terms.h"
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -88,7 +89,10 @@ public:
     for (size_t i = 0; i < infos.size(); ++i) {
       FittedConstant constant{&infos[i], best[i], best[i], best[i], false};
       auto at = std::find(free.begin(), free.end(), i);
-      if (at != free.end() && std::abs(minimum.place[at - free.begin()]) > 0.01) { // setting: moved
+      // The table shows a constant if it moves it, or knows it better than was known before (a deviation of 1).
+      constexpr double moved = 0.01, known = 0.9; // setting: a hundredth, nine tenths
+      auto shown = [&](size_t at) { return std::abs(minimum.place[at]) > moved || minimum.deviation[at] < known; };
+      if (at != free.end() && shown(size_t(at - free.begin()))) {
         double deviation = infos[i].width * minimum.deviation[at - free.begin()];
         constant.fitted = true;
         constant.low = best[i] * std::exp(-1.96 * deviation); // setting: 95 % of a normal distribution
@@ -194,7 +198,17 @@ Result<FitResult> fitTable(const MeasuredTable &table, const Cluster &cluster, c
   for (const Residual &residual : result.residuals)
     if (!residual.heldOut)
       logs.push_back(std::abs(std::log(residual.predicted / residual.row.time)));
-  result.scatter = 1.4826 * median(logs); // source: 1 / the normal quantile 3/4
+  result.scatter = 1.4826 * median(logs);    // source: 1 / the normal quantile 3/4
+  constexpr double whole = 1.1, good = 0.15; // setting: a tenth above the whole; what profiles of sites are held to
+  for (const FittedConstant &c : result.constants)
+    if (c.fitted && c.value > whole && std::string(c.info->what).rfind("part of", 0) == 0)
+      result.notes.push_back(
+          text("%s: %.3g (%.3g to %.3g), %s: above 1 something else moved the bytes; is it this machine's file?",
+               c.info->key, c.value, c.low, c.high, c.info->what));
+  if (double off = result.medianError(false); off > good)
+    result.notes.push_back(text("half of the fitted rows are more than %.0f %% off: this model is not this table's, "
+                                "prices by it are worth as much",
+                                100 * off));
   return result;
 }
 

@@ -135,12 +135,43 @@ std::string toJson(const FitResult &fit, const MeasuredTable &table) {
   return out + "]}\n";
 }
 
+/// The row that is met worst, and whether the largest sizes all lie on one side: a sign that something which the model has not, or
+/// a limit that it has, decides there.
+static std::string worstRow(const FitResult &fit) {
+  std::vector<const Residual *> rows;
+  for (const Residual &r : fit.residuals)
+    rows.push_back(&r);
+  if (rows.empty())
+    return "";
+  auto signedError = [](const Residual &r) { return r.predicted / r.row.time - 1; };
+  auto worst = std::max_element(rows.begin(), rows.end(), [&](const Residual *a, const Residual *b) {
+    return std::abs(signedError(*a)) < std::abs(signedError(*b));
+  });
+  std::string out = text("worst row: line %d, %s, predicted %+.1f %%\n", (*worst)->row.line,
+                         toString((*worst)->row.bytes).c_str(), 100 * signedError(**worst));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Residual *a, const Residual *b) { return a->row.bytes.value > b->row.bytes.value; });
+  constexpr double off = 0.05; // setting: four rows, each more than 5 % off, are no chance
+  size_t run = 0;
+  double sign = signedError(*rows[0]) > 0 ? 1 : -1;
+  while (run < rows.size() && sign * signedError(*rows[run]) > off)
+    ++run;
+  if (run >= 4)
+    out += text(
+        "the %d rows from %s on are all predicted too %s: %s\n", int(run), toString(rows[run - 1]->row.bytes).c_str(),
+        sign > 0 ? "slow" : "fast",
+        sign > 0 ? "they may reach more than the file's links give (inter.bandwidth x NICs, nccl.bus_bandwidth_inter)"
+                 : "something slows them that the model does not have");
+  return out;
+}
+
 std::string toText(const FitResult &fit, const MeasuredTable &table) {
   std::string out = text("%s: model %s, %d constants fitted to %d rows, median |error| %.1f %%\n", table.path.c_str(),
                          name(fit.model), fit.fittedCount(), rowsOf(fit, false), 100 * fit.medianError(false));
   if (int judged = rowsOf(fit, true))
     out += text("held out: %d rows, median |error| %.1f %%, wrong picks %d, worst regret %.3f\n", judged,
                 100 * fit.medianError(true), fit.wrongPicks(true), fit.worstRegret(true));
+  out += worstRow(fit);
   if (!fit.picks.empty())
     out += text("picks: %d of %d wrong, worst regret %.3f\n", fit.wrongPicks(false) + fit.wrongPicks(true),
                 int(fit.picks.size()), std::max(fit.worstRegret(false), fit.worstRegret(true)));

@@ -113,6 +113,13 @@ std::optional<Error> outOfReach(ProbeResult &result, const MeasuredTable &table,
     if (!worst || distance > std::abs(std::log(worst->after / worst->row.time)))
       worst = &row;
   }
+  if (missed == int(result.rows.size()))
+    return refused(*worst,
+                   text("a latency and a bandwidth that meet one row at least within %g: what is measured here is not "
+                        "what cluster file %s "
+                        "prices (ranks that wait for a processor, a launch that takes longer than a row)",
+                        told, cluster.name.c_str()),
+                   worst->after);
   if (missed)
     result.notes.push_back(
         text("%d of %d rows are met within %g: no one latency and bandwidth fits all sizes here; %s took %s "

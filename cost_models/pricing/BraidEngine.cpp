@@ -234,7 +234,7 @@ private:
       p.form = ClosedForm::make(algorithm, spec.kind, p.ranks, options, *topology, first);
     }
     if (p.form) {
-      p.serialMessages = algorithm.steps(spec.kind, p.ranks, options);
+      p.serialMessages = algorithm.steps(spec.kind, p.ranks, withHosts(options, p.ranks, first));
       p.uplinks = algorithm.name == "ring"                           ? layout.ring
                   : algorithm.name.find("tree") != std::string::npos ? layout.tree
                                                                      : layout.everybody;
@@ -271,13 +271,19 @@ private:
     return groups.groups.empty() ? int(placement.deviceOf.size()) : groups.size();
   }
 
-  /// How some ranks of one large group deal their bytes over flows.
-  FlowSpread sampledSpread(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
-                           algorithms::StepOptions options, int first, bool between) const {
+  /// Of ranks on consecutive devices.
+  algorithms::StepOptions withHosts(algorithms::StepOptions options, int ranks, int first) const {
     std::vector<int> hosts;
     for (int rank = 0; rank < ranks; ++rank)
       hosts.push_back(cluster.hostOf(first + rank));
     options.hosts = algorithms::levels(std::move(hosts));
+    return options;
+  }
+
+  /// How some ranks of one large group deal their bytes over flows.
+  FlowSpread sampledSpread(const algorithms::Algorithm &algorithm, CollectiveKind kind, int ranks,
+                           const algorithms::StepOptions &asked, int first, bool between) const {
+    algorithms::StepOptions options = withHosts(asked, ranks, first);
     std::vector<RankTraffic> traffic;
     for (int sample = 0; sample < 9; ++sample) {
       int rank = int(int64_t(ranks - 1) * sample / 8);

@@ -72,9 +72,12 @@ public:
       int whole = int(std::ceil(sum - 1e-9));
       flows.total += whole;
       flows.perLeaf = std::max(flows.perLeaf, whole);
+      flows.leafLines = std::max(flows.leafLines, sum);
     }
-    for (auto &[pod, sum] : pods)
+    for (auto &[pod, sum] : pods) {
       flows.perPod = std::max(flows.perPod, int(std::ceil(sum - 1e-9)));
+      flows.podLines = std::max(flows.podLines, sum);
+    }
     return flows;
   }
 

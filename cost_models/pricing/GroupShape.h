@@ -27,6 +27,8 @@ struct UplinkFlows {
   int total = 0;
   int perLeaf = 0; ///< of the leaf with the most
   int perPod = 0;  ///< what goes on from spines to cores, of the pod with the most; 0 where there are no cores
+  /// The same as perLeaf and perPod, not rounded up to whole flows: what links up have to carry.
+  double leafLines = 0, podLines = 0;
   int streams =
       1; ///< connections that one such flow consists of: a ring's host sends to one other, a tree's to several
 };

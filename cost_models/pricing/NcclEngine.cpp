@@ -25,13 +25,14 @@ void addUplinks(Candidate &c, const UplinkFlows &flows, const Cluster &cluster) 
   c.flowsPerLeaf = flows.perLeaf;
   c.streamsPerNic *= flows.streams;
   double leafLines = linesFromLeaf(cluster), podLines = linesFromPod(cluster);
-  double leaf = flows.perLeaf / leafLines, pod = podLines > 0 ? flows.perPod / podLines : 0;
+  double leaf = flows.leafLines / leafLines, pod = podLines > 0 ? flows.podLines / podLines : 0;
   if (leaf > 1 && leaf >= pod)
     addTerm(c, &Candidate::wire, "crowded uplinks", c.wire * (leaf - 1),
-            text("%d flows of line rate leave a leaf switch whose uplinks carry %g", flows.perLeaf, leafLines));
+            text("%.3g flows of line rate leave a leaf switch whose uplinks carry %.3g", flows.leafLines, leafLines));
   else if (pod > 1)
-    addTerm(c, &Candidate::wire, "crowded cores", c.wire * (pod - 1),
-            text("%d flows of line rate leave a pod whose links to core switches carry %g", flows.perPod, podLines));
+    addTerm(
+        c, &Candidate::wire, "crowded cores", c.wire * (pod - 1),
+        text("%.3g flows of line rate leave a pod whose links to core switches carry %.3g", flows.podLines, podLines));
   sumUp(c);
 }
 

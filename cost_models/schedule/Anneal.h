@@ -10,7 +10,8 @@ struct AnnealOptions {
   int inFlight = 1;
   int64_t budget = 0; ///< events that may be looked at; 0: the schedule stays as it is
   Seconds goal;       ///< of the whole program: good enough, stop
-  Bytes memoryLimit{}; ///< 0: none; else no state of the search is above it, nor above the start's peak if that is higher
+  Bytes
+      memoryLimit{}; ///< 0: none; else no state of the search is above it, nor above the start's peak if that is higher
 };
 
 /// A schedule that takes no longer without noise, by simulated annealing from `start` in every block that communicates, callees

@@ -371,9 +371,8 @@ BlockSchedule EventOrder::written() const {
       if (candidates[node] == cheapest)
         schedule.buckets.back().candidate = pricer.cheapest(mergedSpec(block, schedule.buckets.back()));
     }
-  forEachEvent([&](Event::Kind kind, int node) {
-    schedule.order.push_back({kind, kind == Event::Run ? node : number[node]});
-  });
+  forEachEvent(
+      [&](Event::Kind kind, int node) { schedule.order.push_back({kind, kind == Event::Run ? node : number[node]}); });
   return schedule;
 }
 

@@ -190,6 +190,11 @@ static void readTopology(YamlSection section, Cluster &c) {
     expectNone({"hosts_per_leaf", "oversubscription", "spine_latency"});
   if (c.topology != "three_tier")
     expectNone({"leaves_per_pod", "core_latency", "core_oversubscription"});
+  if (c.topology == "rail_optimized" && section.has("hosts_per_leaf") &&
+      section.fileOf("hosts_per_leaf") !=
+          section.fileOf("builder")) // without the key all hosts are on one leaf of each rail
+    section.assume("hosts_per_leaf is that of " + section.fileOf("hosts_per_leaf") +
+                   ", beside builder rail_optimized of " + section.fileOf("builder"));
   c.hostsPerLeaf = c.hosts;
   if (c.topology != "single_switch") {
     if (c.topology != "rail_optimized" || section.has("hosts_per_leaf"))
@@ -286,6 +291,11 @@ static void readHosts(YamlSection &file, Cluster &c) {
     file.fail("host_groups", "expected devices with the rate of one element type in common, got none");
 }
 
+/// Types that a switch may sum.
+static const std::vector<std::string> summed = {"f64", "f32",  "bf16", "f16",  "f8E4M3FN", "f8E5M2", "i8",
+                                                "i16", "i32",  "i64",  "ui8",  "ui16",     "ui32",   "ui64",
+                                                "si8", "si16", "si32", "si64", "i1"};
+
 /// types: words with spaces between them.
 static InNetwork readInNetwork(YamlSection section) {
   InNetwork n;
@@ -295,6 +305,12 @@ static InNetwork readInNetwork(YamlSection section) {
     if (c != ' ' && c != ',') {
       word += c;
     } else if (!word.empty()) {
+      if (std::find(summed.begin(), summed.end(), word) == summed.end()) {
+        std::string near = nearest(word, summed);
+        section.fail("types",
+                     "expected element types in MLIR's spelling, got \"" + word + "\"" +
+                         (near.empty() ? std::string(" (like f32, bf16, i32)") : "; did you mean \"" + near + "\"?"));
+      }
       n.types.push_back(word);
       word.clear();
     }

@@ -455,6 +455,20 @@ TEST_CASE("two rows of Braid's runtime re-base a cluster's links", "[calibrate]"
   Result<ProbeResult> none = probeEngine(table, shipped("h100-roce-4x2"), placement);
   REQUIRE(!none);
   CHECK(none.error().text().find("line 7 set aside: 3 ranks, placed are 2") != std::string::npos);
+  // Where no row is met nothing is re-based: here both take less than a kernel's launch, which is no link's.
+  Cluster cluster = shipped("h100-roce-4x2");
+  table.rows.assign(2, MeasuredRow());
+  for (int i = 0; i < 2; ++i) {
+    table.rows[size_t(i)].perHost = 2;
+    table.rows[size_t(i)].hostsKnown = false;
+    table.rows[size_t(i)].line = i + 1;
+    table.rows[size_t(i)].bytes = {i ? 1 << 16 : 1 << 10};
+    table.rows[size_t(i)].time = cluster.device.launch * (i ? 0.6 : 0.5);
+  }
+  Result<ProbeResult> unmet = probeEngine(table, cluster, placement);
+  REQUIRE(!unmet);
+  CHECK(unmet.error().text().find("expected a latency and a bandwidth that meet one row at least within 1.3") !=
+        std::string::npos);
 }
 
 TEST_CASE("keys of a cluster file can be set from outside", "[calibrate]") {

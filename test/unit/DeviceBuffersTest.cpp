@@ -164,7 +164,7 @@ TEST_CASE("a compiled module's site on a device: its memory, and a result there"
   braid_module_use(comm);
   braid_module_on_error([](const char *message) { throw std::runtime_error(message); });
   // all_reduce (0) of f32 (13), sum, memory of a device (2), on all ranks.
-  static const int64_t site[] = {3, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0};
+  static const int64_t site[] = {4, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0};
   auto word = [](const void *pointer) { return reinterpret_cast<int64_t>(pointer); };
   {
     Device device(comm, BRAID_MEMORY_DEVICE);

@@ -311,6 +311,36 @@ TEST_CASE("collisions on an oversubscribed leaf: never cheaper than with a small
       }
 }
 
+TEST_CASE("what links up have to carry is not rounded up to whole flows", "[price]") {
+  // Each of the 12 NICs on a rail's leaf sends 96 of its 184 messages to the other leaf: 12 x 96 / 184 = 6.26 flows.
+  Cluster cluster = quietCluster(24, 8);
+  cluster.hostsPerLeaf = 12;
+  cluster.spineLatency = microseconds(0.5);
+  CollectiveSpec spec = specOf(CollectiveKind::AllToAll, 1 << 30, groupsOf(192));
+  auto wire = [&](double ratio) {
+    cluster.oversubscription = ratio;
+    return Pricer(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch).candidates(spec)[0].wire.value;
+  };
+  double alone = wire(1);
+  CHECK(wire(1.8) == Approx(alone)); // uplinks carry 6.67
+  CHECK(wire(4) == Approx(alone * 12 * 96 / 184.0 / 3));
+}
+
+TEST_CASE("closed forms count the chain of messages over the hosts that there are", "[price]") {
+  Cluster cluster = quietCluster(24, 8); // 192 ranks: not played
+  Pricer pricer(cluster, packed(cluster), Engine::Braid, BucketForm::OneLaunch);
+  auto chain = [&](CollectiveKind kind, const char *algorithm) {
+    for (const Candidate &c : pricer.candidates(specOf(kind, 1 << 20, groupsOf(192))))
+      if (c.algorithm == algorithm)
+        for (const auto &part : c.why.parts)
+          if (size_t at = part.how.find("longest chain of "); at != std::string::npos)
+            return std::atoi(part.how.c_str() + at + 17);
+    return -1;
+  };
+  CHECK(chain(CollectiveKind::AllGather, "hierarchical") == 24); // 23 between hosts, 1 inside
+  CHECK(chain(CollectiveKind::AllReduce, "hierarchical_ring") == 2 * 7 + 2 * 23);
+}
+
 TEST_CASE("contention off: crowded uplinks and collisions are gone, and it is said", "[price]") {
   Cluster cluster = noisyCluster(8, 2);
   cluster.inter.profile = {};

@@ -45,7 +45,9 @@ void checkGpuDirect(const Patient &patient) {
                 "lspci, nvidia-smi and dmesg (Xid 79) tell of GPUs that have fallen off the bus");
   if (gpus.empty() || patient.ports.empty()) {
     if (gpus.empty()) // else main says that there is no port to look at
-      patient.add(Level::Ok, "gpudirect", "host", "no GPUs of NVIDIA");
+      patient.add(patient.clusterGiven && expected > 0 && patient.cluster.intra.name == "nvlink" ? Level::NotChecked
+                                                                                                 : Level::Ok,
+                  "gpudirect", "host", "no GPUs of NVIDIA");
     return;
   }
   std::string driver = patient.tree.read("/proc/driver/nvidia/version").value_or("");

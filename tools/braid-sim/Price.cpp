@@ -348,6 +348,8 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
       return fail(cluster.error().text());
     if (*engine == cost::Engine::Nccl && reports.reports.empty() && !cluster->staleNccl.empty())
       llvm::errs() << "warning: " << cluster->staleNccl << "\n";
+    if (*engine == cost::Engine::Nccl && reports.reports.empty() && !cluster->unreachableNccl.empty())
+      llvm::errs() << "warning: " << cluster->unreachableNccl << "; priced with what the NICs carry\n";
     cost::Result<cost::Placement> placement = placeRanks(placementText, ranks, *cluster);
     if (!placement)
       return fail(placement.error().text());

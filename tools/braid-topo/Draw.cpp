@@ -118,6 +118,14 @@ int braid::topo::runValidate(int argc, char **argv) {
          : c.routing == cost::Routing::Hash ? "hash"
                                             : "shared_hash")
      << "\n";
+  if (c.topology != "single_switch") {
+    os << "           " << c.hostsPerLeaf << " hosts on a leaf, oversubscription "
+       << llvm::format("%g", c.oversubscription) << ", spine latency " << cost::toString(c.spineLatency);
+    if (c.topology == "three_tier")
+      os << "; " << c.leavesPerPod << " leaves in a pod, core oversubscription "
+         << llvm::format("%g", c.coreOversubscription) << ", core latency " << cost::toString(c.coreLatency);
+    os << "\n";
+  }
   if (c.nics() > 0) {
     os << "bandwidth  NICs " << cost::toString(upwards(*topology, cost::Topology::Level::Nic));
     if (switches[cost::Topology::VertexKind::Spine])

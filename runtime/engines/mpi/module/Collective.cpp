@@ -78,7 +78,7 @@ Outcome Collective::launch() {
   engine.launched.push_back(this);
   if (!engine.mayCall())
     return {};
-  auto held = engine.session.guard();
+  auto held = engine.process.guard();
   return engine.issue();
 }
 
@@ -296,7 +296,7 @@ Outcome Collective::progress(bool &done) {
   done = false;
   if (!engine.mayCall())
     return {};
-  auto held = engine.session.guard();
+  auto held = engine.process.guard();
   if (!issued)
     if (Outcome late = engine.issue(); !late || !issued)
       return late;
@@ -351,8 +351,8 @@ std::string Collective::waitsFor() const {
   return engine.mayCall() ? "" : "the program has initialised MPI for one thread; only that one can drive it";
 }
 
-MpiEngine::MpiEngine(Session &session, MPI_Comm comm)
-    : session(session), comm(comm), home(std::this_thread::get_id()), most(INT_MAX) {
+MpiEngine::MpiEngine(Process &process, MPI_Comm comm)
+    : process(process), comm(comm), home(std::this_thread::get_id()), most(INT_MAX) {
   // For tests: what is split above 2^31 - 1 elements is split above these.
   if (const char *fewer = std::getenv("BRAID_MPI_MOST_ELEMENTS"); fewer && std::atoi(fewer) > 0)
     most = size_t(std::atoi(fewer));
@@ -363,13 +363,13 @@ MpiEngine::~MpiEngine() {
   MPI_Finalized(&finalised);
   if (finalised || !mayCall())
     return;
-  auto held = session.guard();
+  auto held = process.guard();
   MPI_Comm_free(&comm);
 }
 
 void MpiEngine::abort() {
   aborted = true;
-  session.failed = true;
+  process.failed = true;
 }
 
 Outcome MpiEngine::issue() {
@@ -387,7 +387,7 @@ Outcome MpiEngine::plan(const Request &request, std::unique_ptr<EngineOperation>
     return {BRAID_UNSUPPORTED, "expected no algorithm, or 'default': MPI chooses it, by its own settings, got '" +
                                    request.spelled + "'; engine 'braid' has algorithms by name"};
   auto made = std::make_unique<Collective>(*this, request);
-  auto held = session.guard();
+  auto held = process.guard();
   if (Outcome bound = made->bind(); !bound)
     return bound;
   operation = std::move(made);

@@ -2,7 +2,7 @@
 #ifndef BRAID_RUNTIME_ENGINES_MPI_COLLECTIVE_H
 #define BRAID_RUNTIME_ENGINES_MPI_COLLECTIVE_H
 
-#include "engines/mpi/module/Session.h"
+#include "engines/mpi/module/Process.h"
 #include <deque>
 
 namespace braid::runtime::mpi {
@@ -11,7 +11,7 @@ class Collective;
 
 class MpiEngine : public Engine {
 public:
-  MpiEngine(Session &session, MPI_Comm comm);
+  MpiEngine(Process &process, MPI_Comm comm);
   ~MpiEngine() override;
   const char *name() const override { return "mpi"; }
   Outcome plan(const Request &request, std::unique_ptr<EngineOperation> &operation) override;
@@ -19,11 +19,11 @@ public:
 
 private:
   friend class Collective;
-  bool mayCall() const { return !aborted && session.mayCall(home); }
+  bool mayCall() const { return !aborted && process.mayCall(home); }
   /// Issues what has been launched, in that order.
   Outcome issue();
 
-  Session &session;
+  Process &process;
   MPI_Comm comm;
   const std::thread::id home;
   bool aborted = false;

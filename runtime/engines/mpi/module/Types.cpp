@@ -1,5 +1,5 @@
 //===- Types.cpp - MPI's types and operations for the runtime's ----------------------------------------------------------===//
-#include "engines/mpi/module/Session.h"
+#include "engines/mpi/module/Process.h"
 #include "reduce/Reduce.h"
 #include <array>
 #include <utility>

@@ -1,5 +1,5 @@
-//===- Session.cpp - MPI in this process ------------------------------------------------------------------------------===//
-#include "engines/mpi/module/Session.h"
+//===- Process.cpp - MPI in this process ------------------------------------------------------------------------------===//
+#include "engines/mpi/module/Process.h"
 #include "engines/mpi/module/Collective.h"
 #include <algorithm>
 
@@ -18,12 +18,12 @@ Outcome check(int code, const char *call) {
   return {BRAID_SYSTEM, std::string(call) + ": " + (what.empty() ? "error " + std::to_string(code) : what)};
 }
 
-Session &Session::get() {
-  static auto *session = new Session(); // MPI ends after everything else
-  return *session;
+Process &Process::get() {
+  static auto *process = new Process(); // MPI ends after everything else
+  return *process;
 }
 
-Outcome Session::start(Place &where) {
+Outcome Process::start(Place &where) {
   std::lock_guard<std::mutex> lock(mutex);
   int initialised = 0, finalised = 0;
   MPI_Initialized(&initialised);
@@ -59,7 +59,7 @@ Outcome Session::start(Place &where) {
   return {};
 }
 
-bool Session::mayCall(std::thread::id home) const {
+bool Process::mayCall(std::thread::id home) const {
   std::thread::id me = std::this_thread::get_id();
   if (level == MPI_THREAD_MULTIPLE || (ours && level == MPI_THREAD_SERIALIZED))
     return true;
@@ -67,7 +67,7 @@ bool Session::mayCall(std::thread::id home) const {
   return level == MPI_THREAD_SERIALIZED ? me == home : me == mainThread;
 }
 
-Outcome Session::connect(const std::vector<int> &ranks, int tag, std::unique_ptr<Engine> &engine) {
+Outcome Process::connect(const std::vector<int> &ranks, int tag, std::unique_ptr<Engine> &engine) {
   if (!mayCall(std::this_thread::get_id()))
     return {BRAID_INVALID,
             "expected MPI initialised with MPI_THREAD_SERIALIZED or more, or a communicator that is made by the "
@@ -91,7 +91,7 @@ Outcome Session::connect(const std::vector<int> &ranks, int tag, std::unique_ptr
   return done;
 }
 
-void Session::progress() {
+void Process::progress() {
   int finalised = 0, some = 0;
   if (failed || !started || !mayCall(mainThread))
     return;
@@ -101,7 +101,7 @@ void Session::progress() {
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &some, MPI_STATUS_IGNORE);
 }
 
-void Session::end(bool good) {
+void Process::end(bool good) {
   std::lock_guard<std::mutex> lock(mutex);
   int finalised = 0;
   MPI_Finalized(&finalised);
@@ -112,5 +112,5 @@ void Session::end(bool good) {
 } // namespace braid::runtime::mpi
 
 extern "C" __attribute__((visibility("default"))) braid::runtime::mpi::Module *braid_engine_mpi(uint32_t release) {
-  return release == braid::runtime::mpi::release ? &braid::runtime::mpi::Session::get() : nullptr;
+  return release == braid::runtime::mpi::release ? &braid::runtime::mpi::Process::get() : nullptr;
 }

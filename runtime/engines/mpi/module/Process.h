@@ -1,6 +1,6 @@
-//===- Session.h - MPI in this process: who may call it, its errors, types and operations -------------------------------===//
-#ifndef BRAID_RUNTIME_ENGINES_MPI_SESSION_H
-#define BRAID_RUNTIME_ENGINES_MPI_SESSION_H
+//===- Process.h - MPI in this process: who may call it, its errors, types and operations -------------------------------===//
+#ifndef BRAID_RUNTIME_ENGINES_MPI_PROCESS_H
+#define BRAID_RUNTIME_ENGINES_MPI_PROCESS_H
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -20,9 +20,9 @@ MPI_Datatype datatypeOf(braid_type type);
 /// and greatest of floats, where a NaN counts). Of an average: its sum. Made once.
 Outcome operationOf(braid_type type, braid_reduction reduction, MPI_Op &operation);
 
-class Session : public Module {
+class Process : public Module {
 public:
-  static Session &get();
+  static Process &get();
   Outcome start(Place &place) override;
   Outcome connect(const std::vector<int> &ranks, int tag, std::unique_ptr<Engine> &engine) override;
   void progress() override;
