@@ -107,6 +107,33 @@ TEST_CASE("no collision without uplinks or with one flow, and more flows never h
       CHECK(drawJobCollision(p, flows + 1, 1, job) <= drawJobCollision(p, flows, 1, job));
 }
 
+TEST_CASE("of many leaves the fullest uplink is drawn from its distribution, as if all balls were thrown", "[fabric]") {
+  // 300 jobs of 64 leaves of 32 flows of 4 or 5 balls: the one is thrown ball by ball (8,192 in all), the other drawn.
+  auto fullest = [](int uplinks, int split, int leaves, int jobs, bool together) {
+    std::vector<double> most;
+    FabricProfile p;
+    p.collisionUplinks = uplinks;
+    p.collisionFlowsPerNic = split;
+    for (int job = 0; job < jobs; ++job) {
+      double least = 1; // of single leaves: each a job of its own
+      for (int leaf = 0; leaf < (together ? 1 : leaves); ++leaf)
+        least = std::min(least, drawJobCollision(p, together ? 32 * leaves : 32, 32, {1e9, 1}, 1,
+                                                 uint64_t(job) * 1000 + uint64_t(leaf)));
+      most.push_back(split / least);
+    }
+    std::sort(most.begin(), most.end());
+    return most;
+  };
+  for (int uplinks : {4, 16, 32})
+    for (int leaves : {64, 900}) {
+      std::vector<double> thrown = fullest(uplinks, 8, leaves, 300, false),
+                          drawn = fullest(uplinks, 8, leaves, 300, true);
+      CAPTURE(uplinks, leaves);
+      for (size_t at : {30, 150, 270})
+        CHECK(std::abs(thrown[at] - drawn[at]) <= std::max(1.0, 0.03 * thrown[at]));
+    }
+}
+
 TEST_CASE("collisions count what comes on top of an even share of the uplinks", "[fabric]") {
   FabricProfile p;
   for (int uplinks : {4, 8, 32})
