@@ -220,6 +220,30 @@ TEST_CASE("a fit finds the constants that made a table", "[calibrate]") {
   }
 }
 
+TEST_CASE("a constant that a table confirms is one that it shows, with its interval", "[calibrate]") {
+  Cluster cluster = shipped("h100-ib-ndr200-64x4");
+  FittedConstants published;
+  for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
+    published.push_back(info.start);
+  MeasuredTable table = synthetic(CalibratedModel::Nccl, cluster, published);
+  Result<FitResult> fit = fitTable(table, cluster);
+  REQUIRE(fit);
+  for (const FittedConstant &c : fit->constants)
+    if (std::string key = c.info->key; key == "startup" || key == "bandwidth_simple" || key == "tree_bandwidth") {
+      CAPTURE(key);
+      CHECK(c.fitted);
+      CHECK(c.low < c.value);
+      CHECK(c.value < c.high);
+    }
+  // The last sizes all too fast for it: said, with the worst row.
+  for (MeasuredRow &row : table.rows)
+    if (row.bytes.value >= 1 << 24)
+      row.time = row.time * (row.algorithm == "ring" ? 0.6 : 0.9);
+  fit = fitTable(table, cluster);
+  REQUIRE(fit);
+  CHECK(toText(*fit, table).find("worst row: ") != std::string::npos);
+}
+
 TEST_CASE("one slow row does not bend a fit", "[calibrate]") {
   Cluster cluster = shipped("h100-ib-ndr200-64x4");
   FittedConstants truth;

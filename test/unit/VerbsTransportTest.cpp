@@ -157,6 +157,11 @@ TEST_CASE("verbs: every rank to every rank, several lanes, all sizes, in order, 
       auto fabric = Fabric::create();
       CHECK(onRanks(ranks, fabric, exchangeAll(ranks, memory)) == none(ranks));
       FabricFigures figures = fabric->figures();
+      // A message lands where it is wanted if that is said in time, which nobody can promise for one exchange.
+      for (int again = 0; ranks > 1 && memory == Landing && figures.immediates == 0 && again < 20; ++again) {
+        CHECK(onRanks(ranks, fabric, exchangeAll(ranks, memory)) == none(ranks));
+        figures = fabric->figures();
+      }
       if (ranks > 1)
         CHECK((figures.sends > 0 && figures.inlined > 0 && figures.reads > 0));
       if (ranks > 1 && memory == Landing)
