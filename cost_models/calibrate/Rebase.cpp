@@ -36,7 +36,8 @@ Position rebase(ProbeResult &result, const std::vector<MeasuredRow> &rows, const
             out[i] = std::log(predicted[i] / rows[i].time) / scatter;
           std::copy(z.begin(), z.end(), out.begin() + rows.size());
         },
-        3);
+        // setting: starts. A fit's prices stop at the links' rate, where a step up in bandwidth shows nothing of what one down does.
+        withReduction ? 3 : 12);
   };
   Minimum minimum = solve(modelled);
   minimum.place = solve(measured).place;

@@ -426,6 +426,32 @@ TEST_CASE("two rows re-base a job, and say which choices stand", "[calibrate]") 
   CHECK(half->latency.deviation > 2 * probe->latency.deviation);
 }
 
+TEST_CASE("a job a little slower than a profile whose prices stop at the links' rate", "[calibrate]") {
+  // A step up in bandwidth shows nothing there, and one down does: rows are met from below, not left where they were.
+  Cluster cluster = shipped("h100-ib-ndr200-64x4");
+  for (const ConstantInfo &info : constantsOf(CalibratedModel::Nccl))
+    cluster.ncclFit.push_back(info.start);
+  cluster.ncclFit[ncclfit::Bandwidth + 2] *= 3;
+  for (double slower : {1.02, 1.04, 1.1}) {
+    MeasuredTable table;
+    for (int64_t bytes : {1 << 10, 1 << 28}) {
+      MeasuredRow row;
+      row.hosts = 16;
+      row.perHost = 4;
+      row.bytes = {bytes};
+      row.algorithm = "ring";
+      row.time = predictRow(row, cluster, CalibratedModel::Nccl, cluster.ncclFit)->predicted * slower;
+      table.rows.push_back(row);
+    }
+    Result<ProbeResult> probe = probeFit(table, cluster, CalibratedModel::Nccl);
+    REQUIRE(probe);
+    CAPTURE(slower, probe->bandwidth.factor);
+    CHECK(probe->bandwidth.factor < 1);
+    for (const ProbedRow &row : probe->rows)
+      CHECK(row.after / row.row.time == Approx(1).epsilon(0.01));
+  }
+}
+
 // More than 1.26 times the bandwidth of the 4x2 would not show: then the way from device to NIC is the bottleneck.
 TEST_CASE("two rows of Braid's runtime re-base a cluster's links", "[calibrate]") {
   struct Planted {
