@@ -24,7 +24,7 @@ static Result<Placement> packed(int ranks, const Cluster &cluster) {
   if (ranks < cluster.ranks())
     return fail("expected " + std::to_string(cluster.ranks()) + " ranks, the devices of cluster " + cluster.name +
                 ", got a program of " + std::to_string(ranks) +
-                "; for fewer say which: placement=0:0,0:1,... (host:device of each rank)");
+                "; for fewer say which: placement=0:0,0:1,... (host:device of each rank; braid-sim: --placement)");
   Placement placement;
   for (int rank = 0; rank < ranks; ++rank)
     placement.deviceOf.push_back(rank);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <sstream>
 
 using namespace braid;
 
@@ -105,6 +106,13 @@ static int run(int argc, char **argv) {
                 named ? "--devices or NCCL_IB_HCA: names as ls /sys/class/infiniband shows them"
                       : "load the driver of the NIC (mlx5_ib, bnxt_re, irdma, ...); lspci shows whether there is one");
   }
+  if (!ports.empty() && !only.empty() && only[0] != '^') // a name of nothing, beside others
+    for (auto [names, name] = std::pair(std::istringstream(only.substr(only[0] == '=')), std::string());
+         std::getline(names, name, ',');)
+      if (doctor::readPorts(tree, (only[0] == '=' ? "=" : "") + name).empty())
+        patient.add(doctor::Level::Problem, "devices", "host", "no RDMA device or port is named '" + name + "'",
+                    "all names of '" + only + "'",
+                    "--devices or NCCL_IB_HCA: names as ls /sys/class/infiniband shows them");
   for (auto check : {doctor::checkPorts, doctor::checkGids, doctor::checkMtu, doctor::checkLossless, doctor::checkPci,
                      doctor::checkTranslation, doctor::checkGpuDirect, doctor::checkLockedMemory,
                      doctor::checkQueuePairs, doctor::checkCounters})
