@@ -74,7 +74,7 @@ static void printText(const PriceReport &report, const std::string &knob, llvm::
     os << knob << " = " << report.value << "\n";
   os << ::braid::algorithms::name(report.kind) << " on " << cluster.name << ": " << report.ranks << " ranks, engine "
      << cost::name(report.pricer->engine()) << ", predicted (not measured); " << sizeOf(report) << ";\n"
-     << "the choice is the engine's, what is cheapest without noise\n\n"
+     << "the choice is the engine's own: the cheapest without noise of what it chooses among\n\n"
      << llvm::format("  %-24s %-28s", "size", "algorithm, protocol");
   for (double q : report.quantiles)
     os << llvm::format(" %-22s", quantileName(q).c_str());
