@@ -4,6 +4,17 @@
 //
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives --braid-overlap-collectives | FileCheck %s --check-prefixes=CHECK,EARLY
 // RUN: braid-opt %s -split-input-file --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml placement=0:0,0:1 loops=keep" --braid-verify-plan | FileCheck %s
+// RUN: braid-opt %s -split-input-file --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml placement=0:0,0:1" --braid-verify-plan | FileCheck %s --check-prefix=TRIPS
+//
+// Where trips begin elsewhere, the collective still reads what the barrier of its own trip gives, and the next barrier reads its sum.
+// TRIPS-LABEL: func.func @base
+// TRIPS: %[[FIRST:.*]]:2 = "stablehlo.optimization_barrier"
+// TRIPS: scf.for {{.*}} iter_args(%{{.*}} = %[[FIRST]]#0, %{{.*}} = %{{.*}}, %[[BEHIND:.*]] = %[[FIRST]]#1)
+// TRIPS: braid.start(%{{.*}} = %[[BEHIND]])
+// TRIPS: %[[SUM:.*]] = braid.wait %{{.*}}, %[[BEHIND]]
+// TRIPS: %[[NEXT:.*]]:2 = "stablehlo.optimization_barrier"(%{{.*}}, %[[SUM]])
+// TRIPS: scf.yield %[[NEXT]]#0, %{{.*}}, %[[NEXT]]#1
+// TRIPS: braid.start(%{{.*}} = %{{.*}}#2)
 
 // The collective is independent of the second product but for the barrier; it starts behind it, and is awaited in its trip.
 // CHECK-LABEL: func @base
