@@ -1,13 +1,15 @@
 //===- Fit.cpp - braid-bench fit: a measured table becomes a calibrated cluster file ----------------------------------===//
 #include "braid/cost_models/Fit.h"
 #include "../command/ClusterInputs.h"
-#include "Arguments.h"
 #include "Subcommands.h"
+#include "TableOptions.h"
 #include <algorithm>
 #include <random>
 #include <set>
 
 namespace braid::bench {
+
+using namespace command;
 
 static const char *const usage = R"(usage: braid-bench fit TABLE --cluster BASE [options]
 

@@ -8,6 +8,8 @@
 
 namespace braid::bench {
 
+using namespace command;
+
 const char *const measureUsage = R"(usage: braid-bench measure [options]
 
 Plans each collective once, checks what it computes, then times it. One row for each collective, size and algorithm.

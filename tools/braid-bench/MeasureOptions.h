@@ -2,7 +2,7 @@
 #ifndef BRAID_BENCH_MEASUREOPTIONS_H
 #define BRAID_BENCH_MEASUREOPTIONS_H
 
-#include "Arguments.h"
+#include "../command/Arguments.h"
 #include "Values.h"
 #include "braid/runtime/braid_rt.h"
 #include <cstdint>
@@ -41,7 +41,7 @@ extern const char *const measureUsage;
 const ElementType *typeNamed(const std::string &name);
 
 /// What any subcommand asks that starts ranks, or is one: -n, --transport, --profile, --seed, --bind, --deadline, --runtime.
-std::vector<Option> rankOptions(MeasureOptions &options);
+std::vector<command::Option> rankOptions(MeasureOptions &options);
 
 /// Returns an error or "". `help` is set where the usage was asked for.
 std::string parseMeasureOptions(int argc, char **argv, MeasureOptions &options, bool &help);

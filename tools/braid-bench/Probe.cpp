@@ -2,12 +2,14 @@
 #include "braid/cost_models/Probe.h"
 #include "../braid-run/Ranks.h"
 #include "../command/ClusterInputs.h"
-#include "Arguments.h"
 #include "ProbeRank.h"
 #include "Subcommands.h"
+#include "TableOptions.h"
 #include <set>
 
 namespace braid::bench {
+
+using namespace command;
 
 static const char *const usage = R"(usage: braid-bench probe TABLE --cluster PROFILE [options]
        braid-bench probe --measure -n N --cluster PROFILE [options]

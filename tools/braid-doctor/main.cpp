@@ -1,5 +1,5 @@
 //===- main.cpp - braid-doctor: checks how a host's fabric is set up ---------------------------------------------------===//
-#include "../braid-bench/Arguments.h"
+#include "../command/Arguments.h"
 #include "../command/Command.h"
 #include "Checks.h"
 #include "Report.h"
@@ -56,11 +56,11 @@ static std::string hostName(doctor::Tree &tree) {
 static int run(int argc, char **argv) {
   std::string cluster, devices, root, record, since, output = "-";
   bool all = false, json = false;
-  bench::Arguments arguments = bench::readArguments(
+  command::Arguments arguments = command::readArguments(
       argc, argv,
-      {bench::textOption("cluster", cluster), bench::textOption("devices", devices), bench::textOption("root", root),
-       bench::textOption("record", record), bench::textOption("since", since), bench::textOption("o", output),
-       bench::flagOption("all", all), bench::flagOption("json", json)});
+      {command::textOption("cluster", cluster), command::textOption("devices", devices),
+       command::textOption("root", root), command::textOption("record", record), command::textOption("since", since),
+       command::textOption("o", output), command::flagOption("all", all), command::flagOption("json", json)});
   if (arguments.help) {
     std::fputs(usage, stdout);
     return 0;

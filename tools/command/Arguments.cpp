@@ -1,11 +1,10 @@
-//===- Arguments.cpp - the options of a subcommand, as a table --------------------------------------------------------===//
+//===- Arguments.cpp - the options of a tool without LLVM, as a table --------------------------------------------------------===//
 #include "Arguments.h"
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <getopt.h>
 
-namespace braid::bench {
+namespace braid::command {
 
 Arguments readArguments(int argc, char **argv, const std::vector<Option> &options) {
   constexpr int first = 256, help = 'h';
@@ -72,31 +71,4 @@ Option wordOption(const char *name, std::string &word, std::vector<std::string> 
           }};
 }
 
-std::vector<Option> tableOptions(TableOptions &options) {
-  auto collective = [&options](const std::string &value) -> std::string {
-    for (cost::CollectiveKind kind :
-         {cost::CollectiveKind::AllReduce, cost::CollectiveKind::AllGather, cost::CollectiveKind::ReduceScatter,
-          cost::CollectiveKind::AllToAll, cost::CollectiveKind::Broadcast})
-      if (value == algorithms::name(kind))
-        options.hints.kind = kind;
-    if (options.hints.kind)
-      return "";
-    return "expected all_reduce, all_gather, reduce_scatter, all_to_all or broadcast, got '" + value + "'";
-  };
-  constexpr int most = 1 << 24;
-  return {textOption("cluster", options.cluster), textOption("o", options.output),
-          numberOption("nodes", options.hints.hosts, 1, most), numberOption("per-node", options.hints.perHost, 1, most),
-          Option{"collective", collective}};
-}
-
-std::string absolutePath(const std::string &path) {
-  char resolved[PATH_MAX];
-  return realpath(path.c_str(), resolved) ? resolved : path;
-}
-
-std::string nameOfFile(const std::string &path) {
-  std::string name = path.substr(path.rfind('/') + 1);
-  return name.substr(0, name.rfind('.'));
-}
-
-} // namespace braid::bench
+} // namespace braid::command

@@ -1,15 +1,14 @@
-//===- Arguments.h - the options of a subcommand, as a table ------------------------------------------------*- C++ -*-===//
-#ifndef BRAID_BENCH_ARGUMENTS_H
-#define BRAID_BENCH_ARGUMENTS_H
+//===- Arguments.h - the options of a tool without LLVM, as a table -----------------------------------------*- C++ -*-===//
+#ifndef BRAID_TOOLS_COMMAND_ARGUMENTS_H
+#define BRAID_TOOLS_COMMAND_ARGUMENTS_H
 
-#include "braid/cost_models/Measured.h"
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace braid::bench {
+namespace braid::command {
 
 /// One option: how it is written, and what takes its value.
 struct Option {
@@ -47,19 +46,6 @@ template <class Number> Option numberOption(const char *name, Number &number, do
           }};
 }
 
-/// What all subcommands ask that read a measured table.
-struct TableOptions {
-  std::string cluster, output;
-  cost::TableHints hints;
-};
-/// --cluster, -o, --nodes, --per-node, --collective.
-std::vector<Option> tableOptions(TableOptions &options);
-
-/// The same file by a path that holds wherever a cluster file that names it as its base is written.
-std::string absolutePath(const std::string &path);
-/// "mine" for "out/mine.yaml".
-std::string nameOfFile(const std::string &path);
-
-} // namespace braid::bench
+} // namespace braid::command
 
 #endif
