@@ -62,14 +62,16 @@ std::string saidBy(const std::function<void()> &body) {
 constexpr size_t block = 20000; // elements
 
 /// A collective of blocks of `count` elements, of which each rank's operand holds numbers of its own, at `shift` elements into its
-/// memory. The elements of each block of the result, or what is wrong.
-std::string moves(braid_collective collective, size_t count, size_t shift = 0, int rounds = 3, bool inPlace = false) {
+/// memory. Rank `onHost` has its buffers on the host. What is wrong.
+std::string moves(braid_collective collective, size_t count, size_t shift = 0, int rounds = 3, bool inPlace = false,
+                  int onHost = -1) {
   constexpr int n = 3;
   Ranks ranks(n, overVerbs());
   if (!ranks.failed().empty())
     return ranks.failed();
   return ranks.run([&](int rank, braid_comm *comm) -> std::string {
-    Buffers device(comm, BRAID_MEMORY_DEVICE);
+    braid_memory memory = rank == onHost ? BRAID_MEMORY_HOST : BRAID_MEMORY_DEVICE;
+    Buffers device(comm, memory);
     bool all = collective == BRAID_ALL_GATHER || collective == BRAID_ALL_TO_ALL;
     size_t in = collective == BRAID_ALL_TO_ALL ? n * count : count, out = all ? n * count : count;
     std::vector<int32_t> operand(in + shift), result(out + shift);
@@ -86,7 +88,7 @@ std::string moves(braid_collective collective, size_t count, size_t shift = 0, i
     if (!has)
       buffer.send = nullptr, buffer.send_count = 0;
     braid_op_options options = optionsOf(collective, &buffer, 1, "moved");
-    options.memory = BRAID_MEMORY_DEVICE;
+    options.memory = memory;
     braid_op *op = nullptr;
     std::string problem = plan(comm, options, op);
     for (int round = 0; round < rounds && problem.empty(); ++round) {
@@ -144,6 +146,8 @@ TEST_CASE("verbs: device buffers that begin inside a page, and where operand and
   CHECK(counted("fake_staged_bytes") - staged ==
         copiesOfTest(3 * (4 * block + 2), 3) + copiesOfTest(3 * (6 * block + 2050), 3));
   CHECK(moves(BRAID_ALL_GATHER, block, 3, 3, /*inPlace=*/true) == "");
+  CHECK(moves(BRAID_ALL_GATHER, block, 0, 3, false, /*onHost=*/1) == ""); // a rank in plain memory of the host
+  CHECK(moves(BRAID_BROADCAST, block, 0, 3, false, 0) == "");
 }
 
 TEST_CASE("verbs: small messages of a device, alone and beside large ones", "[verbs][device]") {
