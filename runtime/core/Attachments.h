@@ -20,7 +20,8 @@ public:
     return *this;
   }
 
-  Outcome take(const Request &request) {
+  /// `direct`: of a device, where messages begin and end in place; how it is reached is put there.
+  Outcome take(const Request &request, std::string *direct = nullptr) {
     size_t in = size_t(request.in.count), out = size_t(request.out.count);
     for (const Tensor &tensor : request.tensors) {
       size_t sent = in * tensor.count, received = out * tensor.count;
@@ -36,7 +37,11 @@ public:
                           Range{tensor.send, sent * request.elementBytes, false}}) {
         if (!range.data || range.bytes == 0 || request.ranks < 2)
           continue;
-        if (std::string why = transport->attach(range.data, range.bytes, range.written); !why.empty())
+        std::string how, why = direct ? transport->attachDevice(range.data, range.bytes, range.written, how)
+                                      : transport->attach(range.data, range.bytes, range.written);
+        if (direct && direct->empty())
+          *direct = how;
+        if (!why.empty())
           return {BRAID_SYSTEM, why};
         ranges.push_back(range);
       }

@@ -1,13 +1,16 @@
 //===- Communicator.cpp - ranks that operate together -------------------------------------------------------------===//
 #include "core/Communicator.h"
 #include "braid/runtime/algorithms/Levels.h"
+#include "core/DirectPlan.h"
 #include "core/Staging.h"
 #include "core/Waiting.h"
 #include "engines/Engines.h"
 #include "engines/islands/Islands.h"
 #include "transports/Clock.h"
+#include "transports/cuda/DeviceWords.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <random>
 
@@ -244,13 +247,15 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   int firstLane = 1;
   auto engine = engines.find(request.engine);
   bool taken = engine != engines.end() && engine->second->takes(request.memory);
-  if (request.memory != BRAID_MEMORY_HOST && !taken)
+  bool direct = request.memory == BRAID_MEMORY_DEVICE && !request.byEngine() &&
+                planDirect(request, plan, attached, staging);
+  if (request.memory != BRAID_MEMORY_HOST && !taken && !direct)
     done = Staging::make(request, *carrier, staging);
   if (done && request.byEngine())
     done = planByEngine(request, byEngine);
-  else if (done)
+  else if (done && !direct)
     done = makePlan(request, *carrier, plan);
-  if (done && !byEngine)
+  if (done && !byEngine && !direct)
     done = attached.take(request);
   if (done && !byEngine)
     done = takeLanes(request, int(plan.lanes.size()), firstLane);
@@ -267,6 +272,21 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   operation = made.get();
   operations.insert(std::move(made));
   return {};
+}
+
+/// True: messages of the request begin and end in memory of the device.
+bool Communicator::planDirect(const Request &request, Plan &plan, Attachments &attached,
+                              std::unique_ptr<Staging> &staging) {
+  std::string how;
+  Outcome done = Staging::makeDirect(request, *carrier, staging);
+  if (done)
+    done = makeDirectPlan(request, *carrier, plan, attached, how);
+  if (!done)
+    staging.reset();
+  if (const char *log = std::getenv("BRAID_LOG"); log && *log)
+    std::fprintf(stderr, "braid: %s: %s: memory of the device: %s\n", named(me).c_str(), request.title().c_str(),
+                 done ? how.c_str() : (std::string(cuda::stagedInstead) + ": " + done.text).c_str());
+  return bool(done);
 }
 
 Outcome Communicator::planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation) {

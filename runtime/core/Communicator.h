@@ -139,6 +139,7 @@ private:
   void farewell(bool good, const std::string &why);
   void findHosts();
   Outcome connectEngines(Communicator *parent);
+  bool planDirect(const Request &request, Plan &plan, Attachments &attached, std::unique_ptr<Staging> &staging);
   Outcome planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation);
   void lookForFaults();
   /// `operation` has made this rank wait for `waited` seconds: says so, and at the deadline fails with what both wait for.

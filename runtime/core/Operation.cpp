@@ -3,6 +3,7 @@
 #include "braid/runtime/algorithms/Paths.h"
 #include "braid/runtime/draws/Draws.h"
 #include "core/Communicator.h"
+#include "core/DirectPlan.h"
 #include "core/Staging.h"
 #include "reduce/Stream.h"
 #include "transports/Clock.h"
@@ -51,7 +52,7 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   Outcome done = readBuffers(buffers, count, wanted);
   if (done && staging) {
     done = staging->rebind(wanted);
-    if (request.memory == BRAID_MEMORY_DEVICE)
+    if (request.memory == BRAID_MEMORY_DEVICE && !onDevice())
       return done; // the plan is of the memory that stands for the buffers
   }
   if (!done || same(wanted.tensors, request.tensors))
@@ -63,16 +64,20 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
     return done;
   }
   Attachments fresh(transport);
-  if (Outcome known = fresh.take(wanted); !known)
-    return known;
   auto found = std::find_if(others.begin(), others.end(),
                             [&](const Other &other) { return same(other.tensors, wanted.tensors); });
+  const bool direct = onDevice(), planned = found != others.end();
+  std::string how;
+  if (Outcome known = direct && !planned ? Outcome() : fresh.take(wanted, direct ? &how : nullptr); !known)
+    return direct ? stageFrom(wanted) : known;
   Other next;
-  if (found != others.end()) {
+  if (planned) {
     next = std::move(*found);
     others.erase(found);
   } else {
-    done = makePlan(wanted, transport, next.plan);
+    done = direct ? makeDirectPlan(wanted, transport, next.plan, fresh, how) : makePlan(wanted, transport, next.plan);
+    if (!done && direct)
+      return stageFrom(wanted);
     if (!done) {
       for (void *memory : next.plan.memory)
         transport.release(memory);
@@ -91,9 +96,55 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   return {};
 }
 
+/// With these buffers messages can't begin and end on the device: from now on it is staged. Its messages stay the same.
+Outcome Operation::stageFrom(const Request &wanted) {
+  Request host = wanted;
+  std::unique_ptr<Staging> staged;
+  Plan planned;
+  Attachments fresh(transport);
+  Outcome done = Staging::make(host, transport, staged);
+  if (done)
+    done = makePlan(host, transport, planned);
+  if (done)
+    done = fresh.take(host);
+  if (!done) {
+    for (void *memory : planned.memory)
+      transport.release(memory);
+    return done;
+  }
+  for (void *memory : plan.memory)
+    transport.release(memory);
+  for (Other &other : others)
+    for (void *memory : other.plan.memory)
+      transport.release(memory);
+  others.clear();
+  request = std::move(host);
+  plan = std::move(planned);
+  attached = std::move(fresh); // before the memory that it is of
+  staging = std::move(staged);
+  return {};
+}
+
+bool Operation::onDevice() const { return staging && staging->isDirect(); }
+
+/// At once.
+void Operation::copy(char *to, const char *from, size_t bytes) const {
+  if (!onDevice()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  if (Outcome done = staging->copyNow(to, from, bytes); !done)
+    comm.fail(done.status, request.title() + ": " + done.text);
+}
+
 void Operation::execute(const Copy &copy) const {
   if (!data)
     return;
+  if (onDevice()) {
+    if (Outcome done = staging->copy(copy.to, copy.from, copy.bytes); !done)
+      comm.fail(done.status, request.title() + ": " + done.text);
+    return;
+  }
   if (copy.from)
     copyBytes(copy.to, copy.from, copy.bytes, copy.stream);
   else
@@ -265,7 +316,7 @@ bool Operation::progressLane(size_t index) {
     const PlannedStep &step = planned.steps[l.next];
     if (step.kind == PlannedStep::Send) {
       if (step.to && data)
-        std::memcpy(step.to, step.mine, step.bytes);
+        copy(step.to, step.mine, step.bytes);
       ++l.out[size_t(step.outbox)].sent;
       pump(index, size_t(step.outbox));
       if (lane.size() > 1 && l.next + 1 < planned.steps.size() && planned.steps[l.next + 1].kind == PlannedStep::Send) {
@@ -345,8 +396,11 @@ bool Operation::take(size_t index, const PlannedStep &step) {
     return false;
   if (step.count && data) {
     const char *theirs = static_cast<const char *>(message.data) + step.at;
-    if (step.kind == PlannedStep::Receive && theirs == step.to)
-      ; // it has landed there
+    if (step.kind == PlannedStep::Receive && theirs == step.to) { // it has landed there
+      if (Outcome shown = onDevice() ? staging->show() : Outcome(); !shown)
+        comm.fail(shown.status, request.title() + ": " + shown.text);
+    } else if (step.kind == PlannedStep::Receive && onDevice())
+      copy(step.to, theirs, step.bytes);
     else if (step.kind == PlannedStep::Receive)
       copyBytes(step.to, theirs, step.bytes, step.stream);
     else

@@ -18,7 +18,7 @@ class Staging;
 class Operation {
 public:
   /// `pointToPoint`: number of a send or recv among those that this rank has planned. `staging`: of buffers on a device, in
-  /// whose place the plan has memory of the host; null: there are none.
+  /// whose place the plan has memory of the host, unless it is direct; null: there are none.
   /// `byEngine`: runs it, in the plan's place; null: the plan does.
   Operation(Communicator &comm, Request request, Plan plan, Attachments attached, std::unique_ptr<Staging> staging,
             std::unique_ptr<EngineOperation> byEngine, int firstLane, int queue, uint64_t pointToPoint);
@@ -47,7 +47,7 @@ public:
   Request request;
   const int firstLane; ///< of the transport, where this rank takes messages; the plan's lane i is this one + i
   const int queue;     ///< of the family; 0: none
-  const std::unique_ptr<Staging> staging;
+  std::unique_ptr<Staging> staging;
   const std::unique_ptr<EngineOperation> byEngine;
   int lanes() const { return int(lane.size()); }
   /// Where a peer takes them, by its announcement: it differs where ranks destroy operations in different orders.
@@ -61,6 +61,9 @@ public:
 
 private:
   void takeOperands();
+  bool onDevice() const; ///< the plan's messages begin and end there
+  void copy(char *to, const char *from, size_t bytes) const;
+  Outcome stageFrom(const Request &wanted);
   struct OutState {
     size_t sent = 0, offered = 0; ///< by the steps; to the transport
     uint64_t base = 0;            ///< accepted before this execution

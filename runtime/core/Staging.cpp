@@ -49,6 +49,56 @@ Outcome Staging::make(Request &request, Transport &transport, std::unique_ptr<St
   return {};
 }
 
+Outcome Staging::makeDirect(const Request &request, Transport &transport, std::unique_ptr<Staging> &staging) {
+  Outcome why;
+  const cuda::Driver *driver = cuda::Driver::find(why);
+  if (!driver)
+    return why;
+  std::unique_ptr<Staging> made(new Staging(*driver, transport));
+  made->direct = true;
+  Outcome done = made->open(request);
+  if (done) {
+    Current current(*driver, made->context);
+    done = current.outcome() ? cuda::visibilityOfWrites(*driver, made->visible) : current.outcome();
+  }
+  if (done)
+    done = made->bind(request);
+  if (done)
+    staging = std::move(made);
+  return done;
+}
+
+Outcome Staging::copy(void *to, const void *from, size_t bytes) {
+  if (bytes == 0)
+    return {};
+  Current current(driver, context);
+  Outcome done = current.outcome();
+  if (!done)
+    return done;
+  return from ? driver.check(driver.cuMemcpyAsync(addressOf(to), addressOf(from), bytes, stream),
+                             "copying " + std::to_string(bytes) + " bytes of the device")
+              : driver.check(driver.cuMemsetD8Async(addressOf(to), 0, bytes, stream),
+                             std::to_string(bytes) + " zeros on the device");
+}
+
+Outcome Staging::copyNow(void *to, const void *from, size_t bytes) {
+  Outcome done = copy(to, from, bytes);
+  if (!done)
+    return done;
+  Current current(driver, context);
+  return driver.check(driver.cuStreamSynchronize(stream), "waiting for a copy of the device");
+}
+
+Outcome Staging::show() {
+  if (visible == cuda::Visible::Always)
+    return {};
+  Current current(driver, context);
+  Outcome done = current.outcome();
+  return done ? driver.check(driver.cuFlushGPUDirectRDMAWrites(cuda::flushCurrentContext, cuda::flushToOwner),
+                             "flushing what came from the network")
+              : done;
+}
+
 /// The context of the first buffer's device; a stream and events there.
 Outcome Staging::open(const Request &request) {
   Address some = 0;
@@ -117,7 +167,7 @@ Outcome Staging::bind(const Request &request) {
                                    (!known   ? "memory that the driver does not know"
                                     : device ? "memory of the host"
                                              : "memory of a device")};
-      if (device) {
+      if (device && !direct) {
         list.push_back({addressOf(at), next, bytes});
         next += roundedUp(bytes, alignment);
       }

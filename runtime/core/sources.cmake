@@ -6,6 +6,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Counts.cpp
   core/Defaults.cpp
   core/DeviceMemory.cpp
+  core/DirectPlan.cpp
   core/Exchange.cpp
   core/Family.cpp
   core/Farewell.cpp

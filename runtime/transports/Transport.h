@@ -65,6 +65,11 @@ public:
   /// The bytes will be offered, or messages will land there (`written`), until as many calls of detach: where peers reach memory only
   /// once it is registered, it is, meanwhile. Memory of allocate needs none. Empty, or what was refused.
   virtual std::string attach(const void *data, size_t bytes, bool written) { return {}; }
+  /// The same of memory of a device, from and to which messages then go in place, but for those of at most `throughHost` bytes, which
+  /// are offered from memory of the host, and may come in it. Empty and `how`, or why it has to go through the host.
+  virtual std::string attachDevice(const void *data, size_t bytes, bool written, std::string &how) { return "no"; }
+  virtual bool reachesDevices() const { return false; } ///< whether attachDevice may be asked
+  virtual size_t throughHost() const { return 0; }
   virtual void detach(const void *data, size_t bytes, bool written) {}
 
   /// Messages of more than this many bytes go faster in pieces, of the same sizes on both sides; 0: they do not.

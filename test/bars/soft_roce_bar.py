@@ -60,6 +60,9 @@ def check(sizes="8,64KiB", large="64KiB"):
     if done.returncode or silent:
         bar.fail(f"the last of 4 ends was killed: exit status {done.returncode}, ends {', '.join(silent)} do not name it\n"
                  + "\n".join(said.values())[-1500:])
+    counted = re.findall(r"^braid-bench: counters of \S+ rxe(\d)/1: (?:all|the other) \d+ .* in [1-9]\d* packets$", done.stderr, re.M)
+    if set(counted) != set("0123"):
+        bar.fail(f"expected the counters of the devices of 4 ends after each job, got those of {sorted(set(counted))}\n{done.stderr[-1500:]}")
     rows = sum(len(kinds.split(",")) * len(these.split(",")) for _, kinds, these, _ in jobs.values())
     return rows
 

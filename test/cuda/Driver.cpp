@@ -24,6 +24,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fcntl.h>
 #include <functional>
 #include <map>
 #include <memory>
@@ -56,6 +57,7 @@ struct Block {
   size_t bytes, mapped;
   char *inside; ///< where kernels see it
   int device;
+  int file; ///< the pages
 };
 
 struct FakeEvent {
@@ -73,7 +75,7 @@ struct Machine {
   std::map<uintptr_t, size_t> registered;
   std::set<FakeStream *> streams;
   FakeStream defaultStream;
-  uint64_t pageable = 0, launches = 0;
+  uint64_t pageable = 0, launches = 0, staged = 0, flushes = 0;
 
   Machine() { streams.insert(&defaultStream); }
 
@@ -127,6 +129,9 @@ const braid_cuda_image braid_cuda_images[] = {{"on the CPU", "image"}, {nullptr,
 
 uint64_t fake_pageable_copies() { return machine().pageable; }
 uint64_t fake_launches() { return machine().launches; }
+/// Bytes that were copied between host and device so far.
+uint64_t fake_staged_bytes() { return machine().staged; }
+uint64_t fake_flushes() { return machine().flushes; }
 /// `work` is called in its turn in the stream until it returns true.
 void fake_enqueue(Stream stream, bool (*work)(void *), void *with) {
   Lock lock(machine().mutex);
@@ -157,6 +162,16 @@ Result cuDeviceGetUuid_v2(DeviceUuid *uuid, Device device) {
   uint64_t words[2] = {uint64_t(machine.st_ino), uint64_t(device)};
   std::memcpy(uuid->bytes, words, sizeof words);
   return success;
+}
+/// NICs may write to it, in an order that has to be forced. With BRAID_FAKE_CUDA=no-direct they may not.
+Result cuDeviceGetAttribute(int *value, int attribute, Device) {
+  *value = attribute == directSupported ? !broken("no-direct") : attribute == directFlushOptions ? flushByHost : 0;
+  return success;
+}
+Result cuFlushGPUDirectRDMAWrites(int target, int scope) {
+  Lock lock(machine().mutex);
+  ++machine().flushes;
+  return current() && target == flushCurrentContext && scope == flushToOwner ? success : invalid;
 }
 Result cuDevicePrimaryCtxRetain(Context *context, Device device) {
   return *context = reinterpret_cast<Context>(intptr_t(device) + 1), success;
@@ -204,12 +219,29 @@ Result cuMemAlloc_v2(Address *at, size_t bytes) {
     return bytes ? outOfMemory : invalid;
   void *outside = mmap(nullptr, mapped, PROT_NONE, MAP_SHARED, fd, 0);
   void *inside = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
   if (outside == MAP_FAILED || inside == MAP_FAILED)
     return outOfMemory;
   *at = reinterpret_cast<uintptr_t>(outside);
-  machine().blocks[*at] = {bytes, mapped, static_cast<char *>(inside), int(current() - 1)};
+  machine().blocks[*at] = {bytes, mapped, static_cast<char *>(inside), int(current() - 1), fd};
   return success;
+}
+
+/// A file whose position is where the range begins. With BRAID_FAKE_CUDA=no-export there is none.
+Result cuMemGetHandleForAddressRange(void *handle, Address at, size_t bytes, int type, unsigned long long flags) {
+  Lock lock(machine().mutex);
+  constexpr Result notSupported = 801;
+  size_t page = size_t(sysconf(_SC_PAGESIZE));
+  uintptr_t base = 0;
+  const Block *block = machine().find(at, base);
+  if (broken("no-export"))
+    return notSupported;
+  if (!block || type != rangeAsDmaBuf || flags || at % page || bytes % page || bytes == 0 ||
+      at - base + bytes > block->mapped)
+    return invalid;
+  int file = open(("/proc/self/fd/" + std::to_string(block->file)).c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0 || lseek(file, off_t(at - base), SEEK_SET) < 0)
+    return invalid;
+  return *static_cast<int *>(handle) = file, success;
 }
 
 Result cuMemFree_v2(Address at) {
@@ -221,6 +253,7 @@ Result cuMemFree_v2(Address at) {
     ;
   munmap(reinterpret_cast<void *>(at), found->second.mapped);
   munmap(found->second.inside, found->second.mapped);
+  close(found->second.file);
   machine().blocks.erase(found);
   return success;
 }
@@ -249,6 +282,8 @@ Result cuMemcpyAsync(Address to, Address from, size_t bytes, Stream stream) {
   for (Address at : {to, from})
     if (!machine().find(at, base) && !machine().isPinned(at, bytes))
       ++machine().pageable;
+  if (!machine().find(to, base) != !machine().find(from, base))
+    machine().staged += bytes;
   streamOf(stream).work.push_back([=] {
     std::memcpy(machine().inside(reinterpret_cast<void *>(to)), machine().inside(reinterpret_cast<void *>(from)),
                 bytes);

@@ -6,6 +6,7 @@
 // Rank 0 prints a row as soon as it has been measured; files are written whole at the end.
 //===------------------------------------------------------------------------------------------------------------------===//
 #include "../braid-run/Ranks.h"
+#include "../braid-doctor/RunCounters.h"
 #include "../command/Command.h"
 #include "MeasureCell.h"
 #include "Subcommands.h"
@@ -53,12 +54,13 @@ static std::string checkBeforeStart(const MeasureOptions &options) {
   return command::checkOutputs({{"--csv", options.csv}, {"--json", options.json}});
 }
 
-static std::string writeFiles(const MeasureOptions &options, const std::vector<MeasuredRow> &rows) {
+static std::string writeFiles(const MeasureOptions &options, const std::vector<MeasuredRow> &rows,
+                              const std::string &counters) {
   std::string error;
   if (!options.csv.empty())
     error = command::writeFile(options.csv, toCsv(rows));
   if (error.empty() && !options.json.empty())
-    error = command::writeFile(options.json, toJson(rows));
+    error = command::writeFile(options.json, toJson(rows, counters));
   return error;
 }
 
@@ -91,6 +93,7 @@ private:
 };
 
 static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &options) {
+  doctor::RunCounters counters(options.transport);
   try {
     Ranks ranks(runtime, options);
     if (ranks.ranks == 1 && options.ranks == 0)
@@ -121,12 +124,16 @@ static int measureAsRank(const RuntimeLibrary &runtime, const MeasureOptions &op
               unwritten = std::string("standard output: ") + strerror(errno);
           }
         }
-    std::string error = lead ? writeFiles(options, rows) : "";
+    counters.tell("braid-bench");
+    std::string counted = ranks.joined(counters.json());
+    std::string error = lead ? writeFiles(options, rows, counted) : "";
     if (error.empty())
       error = unwritten;
     return error.empty() ? 0 : failure(error);
   } catch (const Failure &why) {
-    return failure(why.what());
+    int status = failure(why.what());
+    counters.tell("braid-bench");
+    return status;
   }
 }
 

@@ -52,7 +52,7 @@ std::string toCsv(const std::vector<MeasuredRow> &rows) {
   return text;
 }
 
-std::string toJson(const std::vector<MeasuredRow> &rows) {
+std::string toJson(const std::vector<MeasuredRow> &rows, const std::string &counters) {
   std::string text = "{\"format\": \"braid-bench measure 1\", \"rows\": [";
   for (const MeasuredRow &row : rows) {
     text += &row == rows.data() ? "\n" : ",\n";
@@ -68,7 +68,7 @@ std::string toJson(const std::vector<MeasuredRow> &rows) {
                "\"calls_per_batch\": %d, \"bus_bytes_per_s\": %.6g}",
                row.median.value, row.median.low, row.median.high, row.batches, row.callsPerBatch, row.busBandwidth());
   }
-  return text + "\n]}\n";
+  return text + "\n], \"counters\": [" + counters + "]}\n";
 }
 
 } // namespace braid::bench

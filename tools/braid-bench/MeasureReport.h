@@ -30,7 +30,8 @@ struct MeasuredRow {
 std::string tableHead();
 std::string tableRow(const MeasuredRow &row);
 std::string toCsv(const std::vector<MeasuredRow> &rows);
-std::string toJson(const std::vector<MeasuredRow> &rows);
+/// `counters`: objects of JSON, what the ports of the hosts have counted meanwhile.
+std::string toJson(const std::vector<MeasuredRow> &rows, const std::string &counters);
 
 } // namespace braid::bench
 

@@ -1,5 +1,6 @@
 //===- Probe.cpp - braid-bench probe: a job's latency and bandwidth from a few measurements ---------------------------===//
 #include "braid/cost_models/Probe.h"
+#include "../braid-doctor/RunCounters.h"
 #include "../braid-run/Ranks.h"
 #include "../command/ClusterInputs.h"
 #include "ProbeRank.h"
@@ -146,6 +147,7 @@ static cost::MeasuredTable tableOf(const std::vector<MeasuredRow> &rows) {
 /// A rank of the job: measures with the others; the first one reports.
 static int probeAsRank(const RuntimeLibrary &runtime, const MeasureOptions &options, const Asked &asked,
                        const cost::Cluster &cluster) {
+  doctor::RunCounters counters(options.transport);
   try {
     Ranks ranks(runtime, options);
     double begin = ranks.wall();
@@ -156,6 +158,7 @@ static int probeAsRank(const RuntimeLibrary &runtime, const MeasureOptions &opti
       return ranks.rank == 0 ? fail(error) : 1;
     std::vector<MeasuredRow> rows = probeRows(ranks, options, cluster, *placement);
     double seconds = ranks.wall() - begin;
+    counters.tell("braid-bench");
     if (ranks.rank != 0)
       return 0;
     if (!options.csv.empty())
@@ -168,7 +171,9 @@ static int probeAsRank(const RuntimeLibrary &runtime, const MeasureOptions &opti
     snprintf(head, sizeof head, " on %d ranks, measured in %.1f s\n\n", ranks.ranks, seconds);
     return report(asked, cluster, tableOf(rows), cluster.name + head);
   } catch (const Failure &why) {
-    return fail(why.what());
+    int status = fail(why.what());
+    counters.tell("braid-bench");
+    return status;
   }
 }
 

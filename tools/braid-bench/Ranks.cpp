@@ -90,6 +90,25 @@ void Ranks::maximum(double *values, size_t count) {
   }
 }
 
+std::string Ranks::joined(const std::string &text) {
+  double most = double(text.size());
+  if (emulated)
+    return "";
+  maximum(&most, 1);
+  size_t bytes = size_t(most);
+  std::string padded = text, all(bytes * size_t(ranks), 0), list;
+  if (bytes == 0)
+    return "";
+  padded.resize(bytes);
+  braid_op *op = plan(BRAID_ALL_GATHER, BRAID_U8, BRAID_SUM, padded.data(), bytes, all.data(), all.size());
+  run(op);
+  runtime.destroyOp(op);
+  for (int other = 0; other < ranks; ++other)
+    if (std::string one = all.c_str() + size_t(other) * bytes; !one.empty()) // ends at a padding zero, or at the next
+      list += (list.empty() ? "" : ", ") + one.substr(0, bytes);
+  return list;
+}
+
 double Ranks::wall() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

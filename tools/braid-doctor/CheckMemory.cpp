@@ -1,5 +1,6 @@
 //===- CheckMemory.cpp - how NICs reach memory: IOMMU, GPUDirect, locked pages -----------------------------------------===//
 #include "Checks.h"
+#include "transports/cuda/DeviceWords.h"
 #include <cstdlib>
 #include <set>
 
@@ -55,15 +56,30 @@ void checkGpuDirect(const Patient &patient) {
   int major = std::atoi(kernel.c_str()), minor = 0;
   if (size_t dot = kernel.find('.'); dot != std::string::npos)
     minor = std::atoi(kernel.c_str() + dot + 1);
-  bool dmaBuf = driver.find("Open Kernel Module") != std::string::npos && (major > 5 || (major == 5 && minor >= 12));
+  auto knob = [&](const std::string &name) {
+    std::optional<std::string> own = patient.tree.variable("BRAID_" + name);
+    return own && !own->empty() ? *own : patient.tree.variable("NCCL_" + name).value_or("");
+  };
+  bool asked = knob("DMABUF_ENABLE") != "0";
+  bool dmaBuf = asked && driver.find("Open Kernel Module") != std::string::npos && (major > 5 || (major == 5 && minor >= 12));
   std::string how = std::to_string(gpus.size()) + " GPUs, ";
-  if (!patient.tree.list("/sys/module/nvidia_peermem").empty())
-    patient.add(Level::Ok, "gpudirect", "host", how + "nvidia_peermem is loaded");
+  // As the transport does it, in this order and in its words.
+  if (std::string level = knob("NET_GDR_LEVEL"); level == "LOC" || level == "0")
+    patient.add(Level::Warning, "gpudirect", "host",
+                how + runtime::cuda::stagedInstead + ": NCCL_NET_GDR_LEVEL=" + level,
+                "NICs that read and write GPUs' memory", "unset it, or BRAID_NET_GDR_LEVEL=SYS",
+                {72.1 / 178.3, {}, "busbw of 2 x 8 H100 with NCCL_NET_GDR_LEVEL=0 and without, nccl#2409"});
   else if (dmaBuf)
-    patient.add(Level::Ok, "gpudirect", "host", how + "dma-buf: open kernel modules on Linux " + kernel);
+    patient.add(Level::Ok, "gpudirect", "host",
+                how + runtime::cuda::byDmaBuf + ": open kernel modules on Linux " + kernel);
+  else if (!patient.tree.list("/sys/module/nvidia_peermem").empty())
+    patient.add(Level::Ok, "gpudirect", "host",
+                how + runtime::cuda::byPeerMemory + " (no " + runtime::cuda::byDmaBuf +
+                    (asked ? ")" : ": it is turned off (NCCL_DMABUF_ENABLE))"));
   else
     patient.add(Level::Problem, "gpudirect", "host",
-                how + (driver.empty() ? "no driver" : "neither nvidia_peermem nor dma-buf") + ", Linux " +
+                how + (driver.empty() ? "no driver" : runtime::cuda::byNeither) +
+                    (asked ? "" : " (it is turned off (NCCL_DMABUF_ENABLE))") + ", Linux " +
                     (kernel.empty() ? "unknown" : kernel),
                 "NICs that read and write GPUs' memory",
                 driver.empty() ? "install NVIDIA's driver"

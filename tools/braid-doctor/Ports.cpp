@@ -63,6 +63,13 @@ static bool isNamed(const Port &port, std::string list) {
   return named != others;
 }
 
+std::string namedPorts(Tree &tree) {
+  for (const char *name : {"BRAID_IB_HCA", "NCCL_IB_HCA"})
+    if (std::string list = tree.variable(name).value_or(""); !list.empty())
+      return list;
+  return "";
+}
+
 std::vector<Port> readPorts(Tree &tree, const std::string &only) {
   std::vector<Port> ports;
   for (const std::string &device : tree.list("/sys/class/infiniband"))

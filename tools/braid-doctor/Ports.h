@@ -37,6 +37,9 @@ struct Port {
 /// DEVICE[:PORT] with commas, "=" before them for whole names, "^" for all others.
 std::vector<Port> readPorts(Tree &tree, const std::string &only);
 
+/// The list of the job's environment: BRAID_IB_HCA, which goes before NCCL_IB_HCA; "": all ports.
+std::string namedPorts(Tree &tree);
+
 /// The value of a line "NAME: VALUE", "NAME=VALUE" or "NAME VALUE" of a text, blanks around it cut off; "" none.
 std::string valueOf(const std::string &text, const std::string &name);
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <poll.h>
+#include <spawn.h>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,26 +84,36 @@ std::vector<std::string> Tree::list(const std::string &path) {
   return names;
 }
 
-/// Runs a command without a shell; its standard output if it succeeds in time.
+/// Where a command is: on the path, or where administrators' commands are (dcb is in /sbin, which users seldom have on theirs).
+static std::string placeOf(const std::string &command) {
+  const char *path = std::getenv("PATH");
+  std::istringstream folders(std::string(path ? path : "/usr/bin:/bin") + ":/usr/sbin:/sbin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (std::string place = folder + "/" + command; access(place.c_str(), X_OK) == 0)
+      return place;
+  return "";
+}
+
+/// Runs a command without a shell; its standard output if it succeeds in time. Never by fork, which would part this process from
+/// pages that are registered with a device.
 static std::optional<std::string> outputOf(const std::vector<std::string> &words) {
   int pipe[2];
-  if (pipe2(pipe, O_CLOEXEC) != 0)
+  std::string place = placeOf(words[0]);
+  if (place.empty() || pipe2(pipe, O_CLOEXEC) != 0)
     return std::nullopt;
   std::vector<char *> arguments;
   for (const std::string &word : words)
     arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
-  pid_t child = fork();
-  if (child == 0) {
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, 0);
-    dup2(pipe[1], 1);
-    dup2(null, 2);
-    if (const char *path = std::getenv("PATH")) // dcb is in /sbin, which users seldom have
-      setenv("PATH", (std::string(path) + ":/usr/sbin:/sbin").c_str(), 1);
-    execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_adddup2(&actions, pipe[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_RDWR, 0);
+  pid_t child = -1;
+  if (posix_spawn(&child, place.c_str(), &actions, nullptr, arguments.data(), environ) != 0)
+    child = -1;
+  posix_spawn_file_actions_destroy(&actions);
   close(pipe[1]);
   std::string text;
   auto end = std::chrono::steady_clock::now() + longestCommand;

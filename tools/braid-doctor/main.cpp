@@ -78,7 +78,7 @@ static int run(int argc, char **argv) {
     return fail(wrong);
 
   doctor::Tree tree(root, record);
-  std::string only = devices.empty() ? tree.variable("NCCL_IB_HCA").value_or("") : devices;
+  std::string only = devices.empty() ? doctor::namedPorts(tree) : devices;
   std::vector<doctor::Port> ports = doctor::readPorts(tree, only);
   bool ethernet = false;
   for (const doctor::Port &port : ports)

@@ -68,6 +68,13 @@ void Measurement::stepEnded() {
 
 std::string Measurement::finish() {
   runtime.record(0);
+  counters.end();
+  double now = 0;
+  (void)runtime.now(comm, &now);
+  for (const doctor::RunCounters::Growth &growth : counters.growths())
+    for (const doctor::Count &count : growth.counts.all)
+      if (growth.wrong.empty() && count.value > 0)
+        text += llvm::formatv("n {0:f9} {1:f0} {2} {3}\n", now, count.value, growth.port, count.counter->path);
   std::vector<std::string> texts;
   if (std::string error = runtime.gather(comm, text, texts); !error.empty() || texts.empty())
     return error;

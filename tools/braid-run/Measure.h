@@ -9,6 +9,7 @@
 #ifndef BRAID_RUN_MEASURE_H
 #define BRAID_RUN_MEASURE_H
 
+#include "../braid-doctor/RunCounters.h"
 #include "Compile.h"
 #include "Runtime.h"
 
@@ -24,8 +25,9 @@ struct MeasureOptions {
 /// One rank's record.
 class Measurement {
 public:
-  Measurement(const Runtime &runtime, braid_comm *comm, const Program &program, const MeasureOptions &options)
-      : runtime(runtime), comm(comm), program(program), options(options) {}
+  Measurement(const Runtime &runtime, braid_comm *comm, const Program &program, const MeasureOptions &options,
+              doctor::RunCounters &counters)
+      : runtime(runtime), comm(comm), program(program), options(options), counters(counters) {}
 
   void begin();     ///< the first step follows
   void stepEnded(); ///< right after the module has returned
@@ -37,6 +39,7 @@ private:
   braid_comm *comm;
   const Program &program;
   const MeasureOptions &options;
+  doctor::RunCounters &counters;
   std::string text;
   int step = 0;
 };

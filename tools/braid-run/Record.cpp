@@ -45,6 +45,13 @@ bool readRecord(llvm::StringRef text, Record &record) {
           return false;
       one.name = words[5].str();
       record.steps.back().flown.push_back(std::move(one));
+    } else if (kind == "n") {
+      Counted one;
+      rest.split(words, ' ', 2);
+      if (words.size() != 3 || words[0].getAsDouble(one.time) || words[1].getAsDouble(one.growth))
+        return false;
+      one.name = words[2].str();
+      record.counted.push_back(std::move(one));
     } else {
       return false;
     }
@@ -84,6 +91,10 @@ std::string writeTimeline(const std::vector<Record> &records, const Marks &marks
     bool elsewhere = hosts[rank] != hosts[0] && record.host != records[0].host;
     double shift = elsewhere ? records[0].steps[0].begin - record.steps[0].begin : 0;
     auto time = [&](double seconds) { return trace::fromSeconds(seconds + shift - zero); };
+    for (const Counted &one : record.counted) {
+      writer.counter(process, one.name, time(record.steps[0].begin), 0);
+      writer.counter(process, one.name, time(one.time), one.growth);
+    }
     for (const Step &step : llvm::ArrayRef(record.steps).drop_front(first)) {
       // Operations of one kernel that follow each other are one slice, as in the prediction.
       for (size_t at = 0; at < step.computed.size();) {

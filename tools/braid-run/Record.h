@@ -6,6 +6,7 @@
 //   s TIME                                                   a step begins
 //   m MARK BEGIN END                                         computation
 //   c BEGIN END TENSORS BYTES RANK,RANK,...,|- NAME          a collective; -: among all ranks
+//   n TIME GROWTH PORT COUNTER                               last: what a port has counted since the first step
 //
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUN_RECORD_H
@@ -35,8 +36,14 @@ struct Step {
   std::vector<Flown> flown;
 };
 
+struct Counted {
+  double time, growth;
+  std::string name; ///< "mlx5_0/1 hw_counters/out_of_sequence"
+};
+
 struct Record {
   std::string host;
+  std::vector<Counted> counted;
   std::vector<Step> steps;
 };
 

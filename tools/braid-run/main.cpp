@@ -326,7 +326,8 @@ static int runMain(int argc, char **argv) {
     commOptions.paths = paths.c_str();
   if (!program->engines.empty() && !getenv("BRAID_ENGINE"))
     commOptions.engine = program->engines.c_str();
-  std::function<int(braid_comm *)> run = [&](braid_comm *comm) {
+  std::function<int(braid_comm *, ::braid::doctor::RunCounters &)> run = [&](braid_comm *comm,
+                                                                             ::braid::doctor::RunCounters &counters) {
     int32_t rank = 0, ranks = 1;
     if (runtime.rank(comm, &rank, &ranks) != BRAID_OK)
       return failure(runtime.lastError(), 70);
@@ -347,7 +348,7 @@ static int runMain(int argc, char **argv) {
         lost = !fine;
         return fine ? "" : runtime.lastError();
       };
-    Measurement measurement(runtime, comm, *program, measure);
+    Measurement measurement(runtime, comm, *program, measure, counters);
     if (measure.wanted()) {
       measurement.begin();
       mine.afterCall = [&] { measurement.stepEnded(); };
@@ -365,7 +366,8 @@ static int runMain(int argc, char **argv) {
   };
   if (fibers) {
     braid_rank_body call = [](braid_comm *comm, void *context) {
-      return (*static_cast<std::function<int(braid_comm *)> *>(context))(comm);
+      ::braid::doctor::RunCounters none("emulated");
+      return (*static_cast<decltype(run) *>(context))(comm, none);
     };
     forgetHandlers();
     return runtime.runFibers(count, &commOptions, call, &run) == BRAID_OK ? 0 : failure(runtime.lastError(), 70);
@@ -373,9 +375,11 @@ static int runMain(int argc, char **argv) {
   auto body = [&](int rank) {
     forgetHandlers();
     braid_comm *comm = nullptr;
+    ::braid::doctor::RunCounters counters(transport);
     if (runtime.create(&commOptions, &comm) != BRAID_OK)
       return rankFailure(runtime.lastError(), rank, 70);
-    int status = run(comm);
+    int status = run(comm, counters);
+    counters.tell("braid-run"); // after a failure too
     if (status == 0)
       runtime.destroy(comm);
     return status;

@@ -23,6 +23,10 @@ Outcome load(Driver &driver) {
             "cuda: " + name + ": expected a function " #function ", got none; is the driver too old?"};
   BRAID_CUDA_FUNCTIONS(BRAID_CUDA_LOAD)
 #undef BRAID_CUDA_LOAD
+#define BRAID_CUDA_LOAD(function, parameters)                                                                          \
+  driver.function = reinterpret_cast<decltype(driver.function)>(dlsym(library, #function));
+  BRAID_CUDA_LATER_FUNCTIONS(BRAID_CUDA_LOAD)
+#undef BRAID_CUDA_LOAD
   Outcome done = driver.check(driver.cuInit(0), name + ": cuInit");
   if (!done)
     return {done.status, done.text + otherwise};

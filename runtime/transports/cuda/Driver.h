@@ -28,6 +28,10 @@ constexpr Result success = 0, notReady = 600; ///< CUDA_ERROR_NOT_READY: the eve
 // CUpointer_attribute, CUmemorytype and flags
 constexpr int pointerMemoryType = 2, pointerDevice = 9;
 constexpr unsigned memoryHost = 1, memoryDevice = 2;
+// CUdevice_attribute, CUGPUDirectRDMAWritesOrdering, CUflushGPUDirectRDMAWritesOptions and what cuFlushGPUDirectRDMAWrites takes
+constexpr int directSupported = 116, directFlushOptions = 117, directOrdering = 118;
+constexpr int orderedForOwner = 100, flushByHost = 1, flushCurrentContext = 0, flushToOwner = 100;
+constexpr int rangeAsDmaBuf = 1; ///< CUmemRangeHandleType
 constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable = 1;
 
 #define BRAID_CUDA_FUNCTIONS(X)                                                                                        \
@@ -35,6 +39,7 @@ constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable =
   X(cuDriverGetVersion, (int *version))                                                                                \
   X(cuDeviceGetCount, (int *count))                                                                                    \
   X(cuDeviceGet, (Device * device, int ordinal))                                                                       \
+  X(cuDeviceGetAttribute, (int *value, int attribute, Device device))                                                  \
   X(cuDeviceGetUuid_v2, (DeviceUuid * uuid, Device device))                                                            \
   X(cuDevicePrimaryCtxRetain, (Context * context, Device device))                                                      \
   X(cuCtxGetDevice, (Device * device))                                                                                 \
@@ -64,9 +69,16 @@ constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable =
     (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,              \
      unsigned blockZ, unsigned sharedBytes, Stream stream, void **arguments, void **extra))
 
+/// Of newer drivers; else null.
+#define BRAID_CUDA_LATER_FUNCTIONS(X)                                                                                  \
+  X(cuMemGetHandleForAddressRange,                                                                                     \
+    (void *handle, Address at, size_t bytes, int type, unsigned long long flags)) /* 11.7 */                           \
+  X(cuFlushGPUDirectRDMAWrites, (int target, int scope))                          /* 11.3 */
+
 struct Driver {
 #define BRAID_CUDA_MEMBER(name, parameters) Result(*name) parameters = nullptr;
   BRAID_CUDA_FUNCTIONS(BRAID_CUDA_MEMBER)
+  BRAID_CUDA_LATER_FUNCTIONS(BRAID_CUDA_MEMBER)
 #undef BRAID_CUDA_MEMBER
 
   /// The driver of this process, loaded and initialised at the first call, with at least one device; null: why.

@@ -21,12 +21,21 @@ template <typename R, typename... A> struct Signature<R (*)(A...)> {
                                typename Signature<decltype(Driver::function)>::type>,                                  \
                 #function " differs from cuda.h");
 BRAID_CUDA_FUNCTIONS(BRAID_CUDA_CHECK)
+BRAID_CUDA_LATER_FUNCTIONS(BRAID_CUDA_CHECK)
 
 static_assert(sizeof(DeviceUuid) == sizeof(CUuuid));
 static_assert(success == CUDA_SUCCESS && notReady == CUDA_ERROR_NOT_READY);
 static_assert(pointerContext == CU_POINTER_ATTRIBUTE_CONTEXT && pointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE &&
               pointerDevice == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 static_assert(memoryHost == CU_MEMORYTYPE_HOST && memoryDevice == CU_MEMORYTYPE_DEVICE);
+static_assert(directSupported == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED &&
+              directFlushOptions == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS &&
+              directOrdering == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING &&
+              orderedForOwner == CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER &&
+              flushByHost == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST &&
+              flushCurrentContext == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX &&
+              flushToOwner == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
+              rangeAsDmaBuf == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD);
 static_assert(streamNonBlocking == CU_STREAM_NON_BLOCKING && eventDisableTiming == CU_EVENT_DISABLE_TIMING &&
               hostPortable == CU_MEMHOSTREGISTER_PORTABLE);
 

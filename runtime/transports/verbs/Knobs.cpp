@@ -17,16 +17,16 @@ bool Knobs::chooses(const std::string &device, int port) const {
 Outcome readKnobs(const std::function<const char *(const char *)> &variable, Knobs &knobs) {
   Outcome outcome;
   std::string found; // the name under which it is set
-  auto value = [&](const std::string &name) -> const char * {
-    for (const char *prefix : {"BRAID_IB_", "NCCL_IB_"}) {
-      const char *text = variable((found = prefix + name).c_str());
+  auto value = [&](const std::string &name, const char *of = "IB_") -> const char * {
+    for (const char *prefix : {"BRAID_", "NCCL_"}) {
+      const char *text = variable((found = prefix + (of + name)).c_str());
       if (text && *text)
         return text;
     }
     return nullptr;
   };
-  auto number = [&](const char *name, int &to, int low, int high) {
-    const char *text = value(name);
+  auto number = [&](const char *name, int &to, int low, int high, const char *of = "IB_") {
+    const char *text = value(name, of);
     if (!text || !outcome)
       return;
     char *end = nullptr;
@@ -45,6 +45,16 @@ Outcome readKnobs(const std::function<const char *(const char *)> &variable, Kno
   number("TC", knobs.trafficClass, 0, 255);
   number("SL", knobs.serviceLevel, 0, 15);
   number("PKEY", knobs.pkeyIndex, 0, 65535);
+  int dmaBuf = 1;
+  number("DMABUF_ENABLE", dmaBuf, 0, 1, "");
+  knobs.dmaBuf = dmaBuf;
+  static const char *const levels[] = {"LOC", "PIX", "PXB", "PHB", "SYS", "0", "1", "2", "3", "4", "5"};
+  if (const char *text = value("NET_GDR_LEVEL", ""); text && outcome) {
+    if (std::find(std::begin(levels), std::end(levels), std::string(text)) == std::end(levels))
+      return {BRAID_INVALID, found + ": expected LOC, PIX, PXB, PHB, SYS, or a number from 0 to 5, got '" + text + "'"};
+    if (text == std::string("LOC") || text == std::string("0"))
+      knobs.notDirect = found + "=" + text;
+  }
   static const char *const modes[] = {"auto", "write", "read", "send"}; // as in Mode
   if (const char *text = value("MODE"); text && outcome) {
     auto named = std::find(std::begin(modes), std::end(modes), std::string(text));

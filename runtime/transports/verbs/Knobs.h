@@ -8,6 +8,9 @@
 //   NCCL_IB_QPS_PER_CONNECTION    queue pairs for data to a peer, on each rail
 //   NCCL_IB_TIMEOUT, _RETRY_CNT   4.096 us x 2^timeout for an answer, so many times more
 //   NCCL_IB_TC, _SL, _PKEY        traffic class, service level, index of the partition key
+//   NCCL_DMABUF_ENABLE            0: memory of GPUs is not registered as a dma-buf; BRAID_DMABUF_ENABLE goes before it
+//   NCCL_NET_GDR_LEVEL            LOC or 0: it is not registered at all, but staged. PIX, PXB, PHB, SYS, or 1 to 5: it is; how far it is
+//                                 from a NIC is not looked at. BRAID_NET_GDR_LEVEL goes before it
 //   BRAID_IB_MODE                 how messages beyond 4 KiB come to this rank (Protocol.h): auto, write, read, send
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_TRANSPORTS_VERBS_KNOBS_H
@@ -33,6 +36,8 @@ struct Knobs {
   int queuePairs = 1;
   Mode mode = Mode::Auto;
   int timeout = 20, retries = 7;
+  bool dmaBuf = true;    ///< memory of GPUs may be registered as a dma-buf
+  std::string notDirect; ///< why it may not be registered at all, or empty
   int trafficClass = 0, serviceLevel = 0, pkeyIndex = 0;
 
   bool chooses(const std::string &device, int port) const;

@@ -323,6 +323,9 @@ public:
     }
     return region ? std::make_unique<LibraryRegion>(library, region) : nullptr;
   }
+  bool peerMemory() const override {
+    return access("/sys/module/nvidia_peermem", F_OK) == 0 || access("/sys/module/nv_peer_mem", F_OK) == 0;
+  }
   std::unique_ptr<CompletionQueue> makeCompletionQueue(int capacity, int &error) override {
     error = 0;
     ibv_comp_channel *channel = library.createChannel(context);

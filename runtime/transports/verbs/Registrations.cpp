@@ -42,6 +42,12 @@ const Block *Registrations::find(const void *memory, size_t bytes, unsigned acce
 }
 
 Outcome Registrations::hold(const void *memory, size_t bytes, unsigned access) {
+  return hold(memory, bytes, access, [&](Device &device, int &error) {
+    return device.registerMemory(const_cast<void *>(memory), bytes, access, error);
+  });
+}
+
+Outcome Registrations::hold(const void *memory, size_t bytes, unsigned access, const Way &way) {
   std::shared_ptr<Block> block;
   if (const Hold *other = covering(memory, bytes, access)) {
     block = other->block;
@@ -50,7 +56,7 @@ Outcome Registrations::hold(const void *memory, size_t bytes, unsigned access) {
     block->access = access;
     for (Device *device : devices) {
       int error = 0;
-      block->regions.push_back(device->registerMemory(const_cast<void *>(memory), bytes, access, error));
+      block->regions.push_back(way(*device, error));
       if (block->regions.back() || error == EIO || error == ENODEV) // a device that is gone: its rail fails by itself
         continue;
       return {BRAID_SYSTEM, "device " + device->name() + ": cannot register " + std::to_string(bytes) +

@@ -9,6 +9,7 @@
 #define BRAID_RUNTIME_TRANSPORTS_VERBS_REGISTRATIONS_H
 
 #include "transports/verbs/Verbs.h"
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -29,6 +30,9 @@ public:
 
   /// Calls nest: each needs its drop, with the same bounds.
   Outcome hold(const void *memory, size_t bytes, unsigned access);
+  /// The same of memory that is registered in another way.
+  using Way = std::function<std::unique_ptr<MemoryRegion>(Device &device, int &error)>;
+  Outcome hold(const void *memory, size_t bytes, unsigned access, const Way &way);
   void drop(const void *memory, size_t bytes, unsigned access);
   /// Null: these bytes are not held, or not for that.
   const Block *find(const void *memory, size_t bytes, unsigned access) const;

@@ -182,6 +182,8 @@ public:
   /// Memory of another device, exported as a dma-buf; `address` is what work requests call its first byte.
   virtual std::unique_ptr<MemoryRegion> registerDmaBuf(int descriptor, uint64_t offset, size_t bytes, uint64_t address,
                                                        unsigned access, int &error) = 0;
+  /// Whether registerMemory takes addresses of GPUs, too (the module nvidia_peermem, or nv_peer_mem, is loaded).
+  virtual bool peerMemory() const = 0;
   virtual std::unique_ptr<CompletionQueue> makeCompletionQueue(int capacity, int &error) = 0;
   virtual std::unique_ptr<QueuePair> makeQueuePair(CompletionQueue &completions, const QueuePairSizes &sizes,
                                                    int &error) = 0;

@@ -7,6 +7,7 @@
 #include "transports/verbs/VerbsTransport.h"
 #include "bootstrap/Deadline.h"
 #include "transports/verbs/Connect.h"
+#include "transports/verbs/DeviceRegion.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -59,6 +60,13 @@ public:
       return {};
     return common->registrations.hold(data, bytes, written ? allAccess : unsigned(RemoteRead)).text;
   }
+  std::string attachDevice(const void *data, size_t bytes, bool written, std::string &how) override {
+    if (bytes <= eagerBytes)
+      return {};
+    return holdDevice(*common, data, bytes, written ? allAccess : unsigned(RemoteRead), how).text;
+  }
+  bool reachesDevices() const override { return true; }
+  size_t throughHost() const override { return eagerBytes; }
   void detach(const void *data, size_t bytes, bool written) override {
     if (bytes > eagerBytes)
       common->registrations.drop(data, bytes, written ? allAccess : unsigned(RemoteRead));

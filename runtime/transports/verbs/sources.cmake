@@ -3,6 +3,7 @@
 set(BRAID_RT_VERBS_SOURCES
   transports/verbs/Connect.cpp
   transports/verbs/Control.cpp
+  transports/verbs/DeviceRegion.cpp
   transports/verbs/Failover.cpp
   transports/verbs/Gids.cpp
   transports/verbs/Knobs.cpp

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace braid::runtime::verbs {
@@ -16,6 +18,8 @@ public:
   DoubleRegion(Shared network, Node &node, uint32_t key) : network(std::move(network)), node(node), key(key) {}
   ~DoubleRegion() override {
     std::lock_guard<std::mutex> lock(network->mutex);
+    if (auto found = node.regions.find(key); found != node.regions.end() && found->second.mapped)
+      munmap(found->second.mapped, found->second.mappedBytes);
     node.regions.erase(key);
   }
   uint32_t localKey() const override { return key; }
@@ -185,18 +189,37 @@ public:
   }
   std::unique_ptr<MemoryRegion> registerMemory(void *memory, size_t bytes, unsigned access, int &error) override {
     std::lock_guard<std::mutex> lock(network->mutex);
-    error = node.removed ? EIO : (access & (RemoteWrite | RemoteAtomic)) && !(access & LocalWrite) ? EINVAL : 0;
+    Region region{static_cast<char *>(memory), bytes, access, domain};
+    if (network->settings.peerMemory)
+      region.seen = static_cast<char *>(network->settings.peerMemory(memory));
+    return add(region, error);
+  }
+  std::unique_ptr<MemoryRegion> registerDmaBuf(int descriptor, uint64_t offset, size_t bytes, uint64_t address,
+                                               unsigned access, int &error) override {
+    std::lock_guard<std::mutex> lock(network->mutex);
+    const uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
+    struct stat file = {};
+    off_t begin = lseek(descriptor, 0, SEEK_CUR);
+    error = !network->settings.dmaBufs ? EOPNOTSUPP
+            : begin < 0 || fstat(descriptor, &file) != 0
+                ? EBADF
+            : offset >= uint64_t(file.st_size - begin) || bytes > uint64_t(file.st_size - begin) - offset ? EINVAL
+                                                                                                          : 0;
     if (error)
       return nullptr;
-    uint32_t key = ++network->lastKey;
-    node.regions[key] = {static_cast<char *>(memory), bytes, access, domain};
-    ++network->counted.registrations;
-    return std::make_unique<DoubleRegion>(network, node, key);
+    uint64_t from = uint64_t(begin) + offset, first = from / page * page;
+    Region region{reinterpret_cast<char *>(address), bytes, access, domain};
+    region.mappedBytes = size_t(from - first) + bytes;
+    region.mapped = mmap(nullptr, region.mappedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(first));
+    if (region.mapped == MAP_FAILED)
+      return error = errno, nullptr;
+    region.seen = static_cast<char *>(region.mapped) + (from - first);
+    std::unique_ptr<MemoryRegion> made = add(region, error);
+    if (!made)
+      munmap(region.mapped, region.mappedBytes);
+    return made;
   }
-  std::unique_ptr<MemoryRegion> registerDmaBuf(int, uint64_t, size_t, uint64_t, unsigned, int &error) override {
-    error = EOPNOTSUPP;
-    return nullptr;
-  }
+  bool peerMemory() const override { return bool(network->settings.peerMemory); }
   std::unique_ptr<CompletionQueue> makeCompletionQueue(int capacity, int &error) override {
     int event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     std::lock_guard<std::mutex> lock(network->mutex);
@@ -230,6 +253,17 @@ public:
   }
 
 private:
+  std::unique_ptr<MemoryRegion> add(const Region &region, int &error) {
+    bool grants = !(region.access & (RemoteWrite | RemoteAtomic)) || region.access & LocalWrite;
+    error = node.removed ? EIO : grants ? 0 : EINVAL;
+    if (error)
+      return nullptr;
+    uint32_t key = ++network->lastKey;
+    node.regions[key] = region;
+    ++network->counted.registrations;
+    return std::make_unique<DoubleRegion>(network, node, key);
+  }
+
   Shared network;
   Node &node;
   std::string title;

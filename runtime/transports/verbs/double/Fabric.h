@@ -16,6 +16,7 @@
 
 #include "transports/verbs/Verbs.h"
 #include <chrono>
+#include <functional>
 #include <memory>
 
 namespace braid::runtime::verbs {
@@ -45,6 +46,8 @@ struct FabricSettings {
   int completions = 1 << 16; ///< of a completion queue, at most
   int workRequests = 1 << 12;
   unsigned checks = CheckAll;
+  bool dmaBufs = true; ///< that are files: a buffer begins at the position of its descriptor
+  std::function<void *(void *)> peerMemory; ///< where the processor sees what is registered by an address of a GPU; none: it can't be
 };
 
 /// What has happened, for tests.

@@ -159,8 +159,8 @@ char *Network::memory(Pair &pair, const void *at, uint32_t bytes, uint32_t key, 
     return checks(CheckKeys) ? nullptr : begin;
   const Region &region = found->second;
   bool inside = begin >= region.memory && bytes <= region.bytes && begin - region.memory <= long(region.bytes - bytes);
-  return (inside || !checks(CheckBounds)) && ((region.access & access) == access || !checks(CheckRegions)) ? begin
-                                                                                                           : nullptr;
+  bool granted = (inside || !checks(CheckBounds)) && ((region.access & access) == access || !checks(CheckRegions));
+  return !granted ? nullptr : region.seen ? region.seen + (begin - region.memory) : begin;
 }
 
 Network::Step Network::failed(Pair &pair, Status status) {

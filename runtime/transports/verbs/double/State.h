@@ -18,6 +18,9 @@ struct Region {
   size_t bytes;
   unsigned access;
   uint64_t domain;
+  char *seen = nullptr; ///< where the processor sees it, of memory of a GPU
+  void *mapped = nullptr;
+  size_t mappedBytes = 0;
 };
 
 struct Completions {

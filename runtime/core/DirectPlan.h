@@ -1,0 +1,24 @@
+//===- DirectPlan.h - plans whose messages begin and end in memory of a device ---------------------------------------===//
+//
+// Nothing is computed on a device's memory by the host, and nothing of it is staged. So a plan is *direct* only if it receives,
+// sends on and copies a rank's own part of a result, nothing else: all_gather, all_to_all, broadcast, gather, scatter, permute,
+// send and recv by most algorithms. Reductions, buckets that are packed, operands that need a snapshot and messages that are
+// gathered from several places go through pinned memory (Staging.h). Messages on the wire are the same in both cases, so each
+// rank decides alone.
+//===------------------------------------------------------------------------------------------------------------===//
+#ifndef BRAID_RUNTIME_CORE_DIRECTPLAN_H
+#define BRAID_RUNTIME_CORE_DIRECTPLAN_H
+
+#include "core/Attachments.h"
+#include "core/Plan.h"
+
+namespace braid::runtime {
+
+/// `how`: in which way the device is reached. A failure says why the request, with buffers on a device, is not for a direct plan;
+/// nothing is left of it then.
+Outcome makeDirectPlan(const Request &request, Transport &transport, Plan &plan, Attachments &attached,
+                       std::string &how);
+
+} // namespace braid::runtime
+
+#endif

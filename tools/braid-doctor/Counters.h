@@ -1,0 +1,40 @@
+//===- Counters.h - what a port has counted of losses, retries, congestion and pauses ------------------------*- C++ -*-===//
+#ifndef BRAID_DOCTOR_COUNTERS_H
+#define BRAID_DOCTOR_COUNTERS_H
+
+#include "Ports.h"
+
+namespace braid::doctor {
+
+struct Counter {
+  enum Concern {
+    Lost,  ///< packets were lost or sent again
+    Slowed ///< senders were told to wait
+  } concern;
+  const char *path; ///< below the port's folder; "pauses": of its network interface
+  const char *meaning, *fix;
+  /// "out_of_sequence"
+  std::string name() const;
+};
+
+struct Count {
+  const Counter *counter;
+  double value;
+};
+
+/// Of one port, at a time or in a time.
+struct Counts {
+  bool packetsKnown = false; ///< the device counts packets
+  double packets = 0;        ///< sent and received
+  std::vector<Count> all;    ///< of those counters that the device has
+  double of(const Counter *counter) const;
+};
+
+Counts readCounts(Tree &tree, const Port &port);
+
+/// What was counted between two times. A counter that was not there before began at 0.
+Counts grown(const Counts &after, const Counts &before);
+
+} // namespace braid::doctor
+
+#endif
