@@ -62,9 +62,7 @@ static const Counter slowed[] = {
     {"hw_counters/rp_cnp_handled", "this port was told to slow down", "its flows meet others: see the plan's paths"},
 };
 
-static double numberIn(Tree &tree, const std::string &path) {
-  return std::strtod(tree.read(path).value_or("0").c_str(), nullptr);
-}
+static double numberIn(Tree &tree, const std::string &path) { return numberOf(tree.read(path).value_or("")); }
 
 /// Frames by which the link's other end has stopped this one: rx_prio3_pause of mlx5, rx_pause of others, as `ethtool -S` has them.
 static double pauses(Tree &tree, const Port &port) {
