@@ -1,6 +1,7 @@
 //===- Api.cpp - the C boundary -----------------------------------------------------------------------------------===//
 //
-// Checks handles and option sizes, keeps the last error of each thread, lets no exception out.
+// Checks handles and option sizes, keeps the last error of each thread, lets no exception out. In a fork, handles of its parent are no
+// good but for being destroyed, which leaves all to the parent.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Api.h"
 #include "core/Farewell.h"
@@ -84,6 +85,32 @@ Outcome readSettings(const braid_comm_options &given, CommunicatorOptions &setti
 
 Outcome missing(const char *what) { return {BRAID_INVALID, std::string("expected ") + what + ", got null"}; }
 
+template <typename Handle> bool ofParent(const Handle &handle) { return handle.forks != forksBefore(); }
+
+/// Whether a handle may be used here.
+template <typename Handle> Outcome usable(const Handle *handle, const char *what) {
+  if (!handle)
+    return missing(what);
+  return ofParent(*handle) ? Outcome(BRAID_INVALID, std::string("expected ") + what +
+                                                        " that this process has made, got one of the process that it "
+                                                        "was forked from, whose connections are not its own")
+                           : Outcome();
+}
+
+template <typename Body> braid_status with(braid_comm *comm, Body body) {
+  return guarded([&]() -> Outcome {
+    Outcome here = usable(comm, "a communicator");
+    return here ? body(*comm->comm) : here;
+  });
+}
+
+template <typename Body> braid_status with(braid_op *op, Body body) {
+  return guarded([&]() -> Outcome {
+    Outcome here = usable(op, "an operation");
+    return here ? body(*op->comm, *op->operation) : here;
+  });
+}
+
 } // namespace
 
 extern "C" {
@@ -126,8 +153,10 @@ braid_status braid_comm_create(const braid_comm_options *given, braid_comm **com
 
 braid_status braid_comm_subset(braid_comm *parent, const int32_t *ranks, size_t count, braid_comm **comm) {
   return guarded([&]() -> Outcome {
-    if (!parent || !ranks || !comm)
-      return missing(!parent ? "a communicator" : !ranks ? "a list of ranks" : "a place for the communicator");
+    if (Outcome here = usable(parent, "a communicator"); !here)
+      return here;
+    if (!ranks || !comm)
+      return missing(!ranks ? "a list of ranks" : "a place for the communicator");
     auto made = std::make_unique<braid_comm>();
     Outcome done = parent->comm->subset(ranks, count, made->comm);
     if (done)
@@ -147,30 +176,30 @@ braid_status braid_comm_rank(const braid_comm *comm, int32_t *rank, int32_t *ran
 }
 
 braid_status braid_comm_agree(braid_comm *comm, uint64_t hash) {
-  return guarded([&]() -> Outcome { return comm ? comm->comm->agree(hash) : missing("a communicator"); });
+  return with(comm, [&](Communicator &c) { return c.agree(hash); });
 }
 
 braid_status braid_comm_abort(braid_comm *comm, const char *why) {
-  return guarded([&]() -> Outcome { return comm ? comm->comm->abort(why ? why : "") : missing("a communicator"); });
+  return with(comm, [&](Communicator &c) { return c.abort(why ? why : ""); });
 }
 
 braid_status braid_sleep(braid_comm *comm, double seconds) {
-  return guarded([&]() -> Outcome { return comm ? comm->comm->sleep(seconds) : missing("a communicator"); });
+  return with(comm, [&](Communicator &c) { return c.sleep(seconds); });
 }
 
 braid_status braid_now(braid_comm *comm, double *seconds) {
-  return guarded([&]() -> Outcome {
-    if (!comm || !seconds)
-      return missing(comm ? "a place for the time" : "a communicator");
-    *seconds = comm->comm->now();
+  return with(comm, [&](Communicator &c) -> Outcome {
+    if (!seconds)
+      return missing("a place for the time");
+    *seconds = c.now();
     return {};
   });
 }
 
 braid_status braid_step(braid_comm *comm, uint64_t job, uint64_t step, double *begin) {
-  return guarded([&]() -> Outcome {
+  return with(comm, [&](Communicator &c) {
     double time = 0;
-    Outcome begun = comm ? comm->comm->step(job, step, time) : missing("a communicator");
+    Outcome begun = c.step(job, step, time);
     if (begun && begin)
       *begin = time;
     return begun;
@@ -198,6 +227,8 @@ braid_status braid_comm_destroy(braid_comm *comm) {
   return guarded([&]() -> Outcome {
     if (!comm)
       return missing("a communicator");
+    if (ofParent(*comm))
+      return {};
     if (size_t planned = comm->comm->planned())
       return {BRAID_INVALID, "expected a communicator whose operations are destroyed, got one with " +
                                  std::to_string(planned) + " operations"};
@@ -208,10 +239,8 @@ braid_status braid_comm_destroy(braid_comm *comm) {
 
 void *braid_alloc(braid_comm *comm, size_t bytes) {
   void *memory = nullptr;
-  guarded([&]() -> Outcome {
-    if (!comm)
-      return missing("a communicator");
-    memory = comm->comm->allocate(bytes);
+  with(comm, [&](Communicator &c) {
+    memory = c.allocate(bytes);
     return memory ? Outcome() : Outcome(BRAID_OUT_OF_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
   });
   return memory;
@@ -219,19 +248,21 @@ void *braid_alloc(braid_comm *comm, size_t bytes) {
 
 void *braid_alloc_in(braid_comm *comm, braid_memory kind, size_t bytes) {
   void *memory = nullptr;
-  guarded([&]() -> Outcome { return comm ? comm->comm->allocate(kind, bytes, memory) : missing("a communicator"); });
+  with(comm, [&](Communicator &c) { return c.allocate(kind, bytes, memory); });
   return memory;
 }
 
 void braid_free(braid_comm *comm, void *memory) {
-  if (comm && memory)
+  if (comm && memory && !ofParent(*comm))
     comm->comm->release(memory);
 }
 
 braid_status braid_op_plan(braid_comm *comm, const braid_op_options *options, braid_op **op) {
   return guarded([&]() -> Outcome {
-    if (!comm || !options || !op)
-      return missing(!comm ? "a communicator" : !options ? "options" : "a place for the operation");
+    if (Outcome here = usable(comm, "a communicator"); !here)
+      return here;
+    if (!options || !op)
+      return missing(!options ? "options" : "a place for the operation");
     auto made = std::make_unique<braid_op>();
     made->comm = comm->comm.get();
     Outcome done = comm->comm->plan(*options, made->operation);
@@ -242,21 +273,20 @@ braid_status braid_op_plan(braid_comm *comm, const braid_op_options *options, br
 }
 
 braid_status braid_op_rebind(braid_op *op, const braid_buffer *buffers, size_t count) {
-  return guarded(
-      [&]() -> Outcome { return op ? op->comm->rebind(*op->operation, buffers, count) : missing("an operation"); });
+  return with(op, [&](Communicator &c, Operation &operation) { return c.rebind(operation, buffers, count); });
 }
 
 braid_status braid_op_start(braid_op *op) {
-  return guarded([&]() -> Outcome { return op ? op->comm->start(*op->operation) : missing("an operation"); });
+  return with(op, [&](Communicator &c, Operation &operation) { return c.start(operation); });
 }
 
 braid_status braid_op_wait(braid_op *op) {
-  return guarded([&]() -> Outcome { return op ? op->comm->wait(*op->operation) : missing("an operation"); });
+  return with(op, [&](Communicator &c, Operation &operation) { return c.wait(operation); });
 }
 
 static Outcome followsStreams(const braid_op *op) {
-  if (!op)
-    return missing("an operation");
+  if (Outcome here = usable(op, "an operation"); !here)
+    return here;
   return op->operation->followsStreams()
              ? Outcome()
              : Outcome(BRAID_INVALID, op->operation->request.title() +
@@ -279,11 +309,9 @@ braid_status braid_op_wait_on(braid_op *op, void *stream) {
 }
 
 braid_status braid_op_test(braid_op *op, int32_t *done) {
-  return guarded([&]() -> Outcome {
-    if (!op || !done)
-      return missing(op ? "a place for the answer" : "an operation");
+  return with(op, [&](Communicator &c, Operation &operation) {
     bool ended = false;
-    Outcome tested = op->comm->test(*op->operation, ended);
+    Outcome tested = done ? c.test(operation, ended) : missing("a place for the answer");
     if (tested)
       *done = ended;
     return tested;
@@ -291,10 +319,10 @@ braid_status braid_op_test(braid_op *op, int32_t *done) {
 }
 
 braid_status braid_op_times(braid_op *op, double *began, double *ended) {
-  return guarded([&]() -> Outcome {
-    if (!op || !began || !ended)
-      return missing(op ? "places for the times" : "an operation");
-    op->comm->times(*op->operation, *began, *ended);
+  return with(op, [&](Communicator &c, Operation &operation) -> Outcome {
+    if (!began || !ended)
+      return missing("places for the times");
+    c.times(operation, *began, *ended);
     return {};
   });
 }
@@ -303,6 +331,8 @@ braid_status braid_op_destroy(braid_op *op) {
   return guarded([&]() -> Outcome {
     if (!op)
       return missing("an operation");
+    if (ofParent(*op))
+      return {};
     Outcome done = op->comm->destroy(op->operation);
     if (done)
       delete op;

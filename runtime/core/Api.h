@@ -3,14 +3,17 @@
 #define BRAID_RUNTIME_CORE_API_H
 
 #include "core/Communicator.h"
+#include "core/Forks.h"
 
 struct braid_comm {
   std::unique_ptr<braid::runtime::Communicator> comm;
+  unsigned forks = braid::runtime::forksBefore();
 };
 
 struct braid_op {
   braid::runtime::Communicator *comm = nullptr;
   braid::runtime::Operation *operation = nullptr;
+  unsigned forks = braid::runtime::forksBefore();
 };
 
 namespace braid::runtime {

@@ -10,6 +10,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Exchange.cpp
   core/Family.cpp
   core/Farewell.cpp
+  core/Forks.cpp
   core/InProcessExchange.cpp
   core/Inner.cpp
   core/Operation.cpp

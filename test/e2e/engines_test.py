@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 import shutil
+import subprocess
 import tempfile
 
 from harness import check, expect, main
@@ -48,6 +49,26 @@ def processes_that_are_no_mpi_job():
     if not has_module():
         return "no Open MPI here"
     refused("engine 'mpi': expected 2 processes in the MPI job, got 1; start them all with one mpirun", BRAID_ENGINE="mpi", BRAID_MPI="openmpi")
+
+
+@check
+def programs_that_are_of_mpi_already():
+    """What a program has initialised it finalises, for however few threads; what it then asks of the engine is refused, not its end."""
+    if not has_module():
+        return "no Open MPI here"
+    linked = subprocess.run(["ldd", os.path.join(LIBRARIES, "libbraid-engine-mpi-openmpi.so")], capture_output=True, text=True).stdout
+    libmpi = re.search(r"libmpi\.so\S* => (\S+)", linked)[1]
+    for level in ("single", "funneled", "serialized", "multiple"):
+        job = Job(MPIRUN, "--allow-run-as-root", "--oversubscribe", "-np", 2, PYTHON, PROGRAM, "own_mpi", "shm", 0, level,
+                  env={"BRAID_ENGINE": "mpi", "BRAID_JOB_SECRET": secrets.token_hex(16), "TEST_LIBMPI": libmpi})
+        with job:
+            expect(job.end() == 0, job.text())
+        sums([line for line in job.out if "sum" in line] if False else job, 2)
+        for rank in range(2):
+            expect(f"rank {rank} of 2: sum 3" in job.out and f"rank {rank}: still there" in job.out, job.text())
+            for call in ("plan", "run"):
+                expect(re.search(f"rank {rank}: {call}: status 1: .*got a process that has called MPI_Finalize", job.text()), job.text())
+    return "4 levels"
 
 
 @check

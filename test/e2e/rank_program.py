@@ -14,6 +14,8 @@
   lists     ranks 0 and 2 ask for a communicator of 0, 1, 2, the others for one of 0, 1, 3: prints how the call failed
   outsider  ranks 0 and 1 have a communicator of their own, 1 waits for 0, which does not come; 2 fails meanwhile
   abort     rank VICTIM fills its queue to the launcher and then gives up; the others print how their call failed
+  own_mpi   initialises MPI itself (PHASE: single, funneled, serialized, multiple), adds by the engine "mpi", finalises MPI, and prints
+            how calls failed that came later
   repeated  adds 1 MiB by algorithm PHASE, 4 times
   shrink    the highest rank kills itself in flight, the others go on without it, until one is left: prints each sum
 """
@@ -187,6 +189,26 @@ def expect(condition):
         raise SystemExit("rank_program: expected a place in the queue")
 
 
+def own_mpi(transport, level):
+    mpi = ctypes.CDLL(os.environ["TEST_LIBMPI"], mode=ctypes.RTLD_GLOBAL)
+    got, finalised = ctypes.c_int(), ctypes.c_int()
+    mpi.MPI_Init_thread(None, None, ("single", "funneled", "serialized", "multiple").index(level), ctypes.byref(got))
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    say(f"rank {comm.rank} of {comm.ranks}: sum {add(comm)}")
+    op = comm.all_reduce(16)
+    mpi.MPI_Finalized(ctypes.byref(finalised))
+    say(f"rank {comm.rank}: {'finalised' if finalised.value else 'still there'}")
+    mpi.MPI_Finalize()
+    for name, call in (("plan", lambda: comm.all_reduce(4096)), ("run", lambda: op.run(1))):
+        try:
+            call()
+            say(f"rank {comm.rank}: {name} works")
+        except braid_rt.Error as error:
+            say(f"rank {comm.rank}: {name}: status {error.status}: {error}")
+    op.destroy()
+    comm.destroy()
+
+
 def repeated(transport, algorithm):
     comm = braid_rt.Runtime().comm(transport, DEADLINE)
     op = comm.all_reduce(1 << 17, algorithm=algorithm)
@@ -266,6 +288,8 @@ if __name__ == "__main__":
         {"cramped": cramped, "leaver": leaver}[what](transport, int(victim), phase)
     elif what == "abort":
         abort(transport, int(victim))
+    elif what == "own_mpi":
+        own_mpi(transport, phase)
     elif what == "repeated":
         repeated(transport, phase)
     else:

@@ -431,13 +431,37 @@ TEST_CASE("verbs: memory is registered while somebody holds it, and not longer",
   CHECK(!registrations.find(begin + 100, 1, RemoteRead));
 }
 
+TEST_CASE("verbs: a device that is not chosen is not opened, and may be one that can't be", "[verbs]") {
+  struct Broken : Provider {
+    std::unique_ptr<Provider> good;
+    Outcome devices(std::vector<std::string> &names) override { return good->devices(names); }
+    Outcome open(const std::string &name, std::unique_ptr<Device> &device) override {
+      return name == "double1" ? Outcome(BRAID_SYSTEM, "device double1: it is broken") : good->open(name, device);
+    }
+  } provider;
+  auto fabric = Fabric::create();
+  provider.good = fabric->provider(0);
+  for (const char *list : {"=double0", "double0:1", "^double1", "^=double1"}) {
+    INFO(list);
+    Knobs knobs;
+    std::vector<Rail> rails;
+    REQUIRE(readKnobs([&](const char *name) { return std::strcmp(name, "NCCL_IB_HCA") ? nullptr : list; }, knobs));
+    Outcome opened = openRails(provider, knobs, rails);
+    CHECK(opened.text == "");
+    CHECK(rails.size() == 1);
+  }
+  Knobs all;
+  std::vector<Rail> rails;
+  CHECK_THAT(openRails(provider, all, rails).text, Contains("it is broken"));
+}
+
 TEST_CASE("verbs: without a device the error names what there is and the way out, on all ranks", "[verbs]") {
   setenv("BRAID_IB_HCA", "mlx5", 1);
   auto errors = onRanks(2, Fabric::create(), [](int, Transport &) { return std::string(); });
   unsetenv("BRAID_IB_HCA");
   for (const std::string &error : errors)
     CHECK_THAT(error,
-               Contains("rank 0: transport 'verbs': expected an RDMA device with an active port, got double0:1 (not "
+               Contains("rank 0: transport 'verbs': expected an RDMA device with an active port, got double0 (not "
                         "chosen by NCCL_IB_HCA)") &&
                    Contains("the transport tcp does without"));
 }

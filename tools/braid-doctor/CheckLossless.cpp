@@ -60,7 +60,7 @@ static std::array<int, 64> readDscps(const std::string &text) {
       for (std::string word; words >> word;) {
         size_t colon = word.find(':');
         int dscp = std::atoi(word.c_str());
-        if (colon != std::string::npos && std::isdigit(static_cast<unsigned char>(word[0])) && dscp < 64)
+        if (colon != std::string::npos && std::isdigit(static_cast<unsigned char>(word[0])) && dscp >= 0 && dscp < 64)
           priorities[size_t(dscp)] = std::atoi(word.c_str() + colon + 1) & 7;
       }
     std::string list;

@@ -28,9 +28,7 @@ static bool isLinkWidth(int lanes) { return (lanes > 0 && lanes <= 32 && (lanes 
 
 static void checkSlot(const Patient &patient, const Port &port) {
   std::string folder = "/sys/bus/pci/devices/" + port.pci + "/";
-  auto number = [&](const char *file) {
-    return std::strtod(patient.tree.read(folder + file).value_or("").c_str(), nullptr);
-  };
+  auto number = [&](const char *file) { return numberOf(patient.tree.read(folder + file).value_or("")); };
   double speed = number("current_link_speed"), fastest = number("max_link_speed");
   int lanes = int(number("current_link_width")), widest = int(number("max_link_width"));
   if (speed <= 0 || !isLinkWidth(lanes)) {

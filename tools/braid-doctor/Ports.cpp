@@ -4,6 +4,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Ports.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -25,6 +26,11 @@ std::string valueOf(const std::string &text, const std::string &name) {
     return value == std::string::npos ? "" : line.substr(value, line.find_last_not_of(" \t\r") + 1 - value);
   }
   return "";
+}
+
+double numberOf(const std::string &text) {
+  double number = std::strtod(text.c_str(), nullptr);
+  return std::isfinite(number) && number > 0 ? number : 0;
 }
 
 /// "4: ACTIVE" is "ACTIVE".
@@ -85,7 +91,7 @@ std::vector<Port> readPorts(Tree &tree, const std::string &only) {
       port.state = afterColon(tree.read(folder + "/state").value_or("unknown"));
       port.physicalState = afterColon(tree.read(folder + "/phys_state").value_or("unknown"));
       port.rateText = tree.read(folder + "/rate").value_or("");
-      port.rate = {std::strtod(port.rateText.c_str(), nullptr) * 1e9 / 8};
+      port.rate = {numberOf(port.rateText) * 1e9 / 8};
       port.linkLayer = tree.read(folder + "/link_layer").value_or("unknown");
       port.ethernet = port.linkLayer == "Ethernet";
       port.gids = readGids(tree, folder);

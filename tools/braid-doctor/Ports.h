@@ -43,6 +43,9 @@ std::string namedPorts(Tree &tree);
 /// The value of a line "NAME: VALUE", "NAME=VALUE" or "NAME VALUE" of a text, blanks around it cut off; "" none.
 std::string valueOf(const std::string &text, const std::string &name);
 
+/// The number that a text begins with, "400 Gb/sec"; 0 if there is none that a counter or a rate could be.
+double numberOf(const std::string &text);
+
 } // namespace braid::doctor
 
 #endif

@@ -57,7 +57,14 @@ static std::string trimmed(std::string text) {
   return text;
 }
 
-std::optional<std::string> Tree::peek(const std::string &path) const { return wholeFile(root + path); }
+/// Names of interfaces and devices come from files: one that leads out of the tree is not followed, and not written to either.
+static bool leadsOut(const fs::path &path) {
+  return std::any_of(path.begin(), path.end(), [](const fs::path &name) { return name == ".."; });
+}
+
+std::optional<std::string> Tree::peek(const std::string &path) const {
+  return leadsOut(path) ? std::nullopt : wholeFile(root + path);
+}
 
 std::optional<std::string> Tree::bytes(const std::string &path) {
   std::optional<std::string> text = peek(path);
@@ -74,6 +81,8 @@ std::optional<std::string> Tree::read(const std::string &path) {
 std::vector<std::string> Tree::list(const std::string &path) {
   std::vector<std::string> names;
   std::error_code failed;
+  if (leadsOut(path))
+    return names;
   for (fs::directory_iterator at(root + path, failed), end; !failed && at != end; at.increment(failed))
     names.push_back(at->path().filename());
   std::sort(names.begin(), names.end());
@@ -144,6 +153,8 @@ static std::optional<std::string> outputOf(const std::vector<std::string> &words
 
 std::optional<std::string> Tree::command(const std::string &name, const std::vector<std::string> &words) {
   std::string path = "/commands/" + name;
+  if (leadsOut(path))
+    return std::nullopt;
   std::optional<std::string> text = live() ? outputOf(words) : wholeFile(root + path);
   if (!text)
     return std::nullopt;

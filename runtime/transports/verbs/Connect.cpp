@@ -152,7 +152,7 @@ Outcome bringUp(const TransportContext &context, const Knobs &knobs, const algor
     if (there.port.ethernet != here.port.ethernet)
       return {BRAID_MISMATCH, here.name() + ": expected " + (here.port.ethernet ? "RoCE" : "InfiniBand") +
                                   " also as rail " + std::to_string(rail) + " of " + who +
-                                  ", got the other; NCCL_IB_HCA chooses devices and their order"};
+                                  ", got the other; NCCL_IB_HCA chooses devices, whose order is that of ibv_devices"};
     for (size_t pair = 0; pair < each; ++pair) {
       const Told::Number &own = mine.numbers[size_t(peer)][rail * each + pair], &other = numbers[rail * each + pair];
       to.port = here.port.number;

@@ -5,6 +5,8 @@
 
 namespace braid::runtime::verbs {
 
+constexpr int mostPorts = 255; ///< of a device: their numbers are bytes
+
 bool Knobs::chooses(const std::string &device, int port) const {
   bool listed = false;
   for (const Adapter &each : adapters) {
@@ -12,6 +14,13 @@ bool Knobs::chooses(const std::string &device, int port) const {
     listed |= same && (each.port < 0 || each.port == port);
   }
   return adapters.empty() || listed != allBut;
+}
+
+bool Knobs::considers(const std::string &device) const {
+  bool any = false;
+  for (int port = 1; port <= mostPorts && !any; ++port)
+    any = chooses(device, port);
+  return any;
 }
 
 Outcome readKnobs(const std::function<const char *(const char *)> &variable, Knobs &knobs) {
@@ -77,7 +86,7 @@ Outcome readKnobs(const std::function<const char *(const char *)> &variable, Kno
     if (colon != std::string::npos) {
       char *rest = nullptr;
       long port = std::strtol(one.c_str() + colon + 1, &rest, 10);
-      adapter.port = *rest || port < 1 || port > 255 ? 0 : int(port);
+      adapter.port = *rest || port < 1 || port > mostPorts ? 0 : int(port);
     }
     if (adapter.name.empty() || adapter.port == 0)
       return {BRAID_INVALID, found + ": expected devices as mlx5_0:1,mlx5_1, got '" + text + "'"};

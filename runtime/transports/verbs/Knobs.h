@@ -41,6 +41,8 @@ struct Knobs {
   int trafficClass = 0, serviceLevel = 0, pkeyIndex = 0;
 
   bool chooses(const std::string &device, int port) const;
+  /// Whether it may be that a port of the device is chosen: before it is known how many it has.
+  bool considers(const std::string &device) const;
 };
 
 /// `variable` is getenv, or a test's.

@@ -11,6 +11,10 @@ Outcome openRails(Provider &provider, const Knobs &knobs, std::vector<Rail> &rai
     return done;
   std::string seen; // for the error
   for (const std::string &name : names) {
+    if (!knobs.considers(name)) { // nor opened: it may be one that can't be
+      seen += (seen.empty() ? "" : ", ") + name + " (not chosen by NCCL_IB_HCA)";
+      continue;
+    }
     std::unique_ptr<Device> device;
     Limits limits;
     if (Outcome done = provider.open(name, device); !done)

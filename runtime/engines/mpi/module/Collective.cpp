@@ -28,8 +28,10 @@ size_t sumOf(const std::vector<size_t> &all) { return std::accumulate(all.begin(
 Collective::~Collective() {
   if (requests.empty() || engine.mayCall())
     return;
-  // MPI may still write to what it was given: that stays.
+  // MPI may still read and write what it was given: that stays.
   new std::vector<Buffers>(std::move(buffers));
+  new std::vector<int>(std::move(counts));
+  new std::vector<int>(std::move(displacements));
 }
 
 Outcome Collective::bind() {
@@ -297,6 +299,8 @@ Outcome Collective::progress(bool &done) {
   if (!engine.mayCall())
     return {};
   auto held = engine.process.guard();
+  if (Outcome there = Process::notFinalised(); !there)
+    return there;
   if (!issued)
     if (Outcome late = engine.issue(); !late || !issued)
       return late;
@@ -359,9 +363,7 @@ MpiEngine::MpiEngine(Process &process, MPI_Comm comm)
 }
 
 MpiEngine::~MpiEngine() {
-  int finalised = 0;
-  MPI_Finalized(&finalised);
-  if (finalised || !mayCall())
+  if (!Process::notFinalised() || !mayCall())
     return;
   auto held = process.guard();
   MPI_Comm_free(&comm);
@@ -373,7 +375,7 @@ void MpiEngine::abort() {
 }
 
 Outcome MpiEngine::issue() {
-  Outcome done;
+  Outcome done = Process::notFinalised();
   while (!launched.empty() && done) {
     Collective *next = launched.front();
     launched.pop_front();
@@ -388,6 +390,8 @@ Outcome MpiEngine::plan(const Request &request, std::unique_ptr<EngineOperation>
                                    request.spelled + "'; engine 'braid' has algorithms by name"};
   auto made = std::make_unique<Collective>(*this, request);
   auto held = process.guard();
+  if (Outcome there = Process::notFinalised(); !there)
+    return there;
   if (Outcome bound = made->bind(); !bound)
     return bound;
   operation = std::move(made);

@@ -23,14 +23,22 @@ Process &Process::get() {
   return *process;
 }
 
+Outcome Process::notFinalised() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  return finalised
+             ? Outcome(
+                   BRAID_INVALID,
+                   "expected MPI to be there as long as the communicator, got a process that has called MPI_Finalize")
+             : Outcome();
+}
+
 Outcome Process::start(Place &where) {
   std::lock_guard<std::mutex> lock(mutex);
-  int initialised = 0, finalised = 0;
+  int initialised = 0;
   MPI_Initialized(&initialised);
-  MPI_Finalized(&finalised);
-  if (finalised)
-    return {BRAID_INVALID,
-            "expected MPI to be there as long as the communicator, got a process that has called MPI_Finalize"};
+  if (Outcome there = notFinalised(); !there)
+    return there;
   if (!started) {
     if (initialised) {
       if (Outcome asked = check(MPI_Query_thread(&level), "MPI_Query_thread"); !asked)
@@ -92,20 +100,17 @@ Outcome Process::connect(const std::vector<int> &ranks, int tag, std::unique_ptr
 }
 
 void Process::progress() {
-  int finalised = 0, some = 0;
+  int some = 0;
   if (failed || !started || !mayCall(mainThread))
     return;
   auto held = guard();
-  MPI_Finalized(&finalised);
-  if (!finalised)
+  if (notFinalised())
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &some, MPI_STATUS_IGNORE);
 }
 
 void Process::end(bool good) {
   std::lock_guard<std::mutex> lock(mutex);
-  int finalised = 0;
-  MPI_Finalized(&finalised);
-  if (started && ours && good && !failed && !finalised)
+  if (started && ours && good && !failed && notFinalised())
     MPI_Finalize();
 }
 

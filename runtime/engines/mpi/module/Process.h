@@ -28,6 +28,8 @@ public:
   void progress() override;
   void end(bool good) override;
 
+  /// Unless the program has called MPI_Finalize, after which any call would end the process.
+  static Outcome notFinalised();
   /// Whether this thread may call MPI; `home`: the one that has made the communicator.
   bool mayCall(std::thread::id home) const;
   /// Held while MPI is called, where it can't be by two threads at once.

@@ -193,7 +193,7 @@ Network::Step Network::notReady(Pair &pair, Time now) {
   return Step::Later;
 }
 
-/// The statuses are those of the InfiniBand Architecture Specification, volume 1: 11.6.2 (Completion Return Status).
+/// The statuses are those of ibv_poll_cq(3)'s ibv_wc_status; test/data/verbs_misuse.txt says what documents each.
 Network::Step Network::execute(Pair &pair, Time now) {
   const Pair::Posted &posted = pair.sends.front();
   const WorkRequest &request = posted.request;

@@ -1,7 +1,6 @@
 //===- Transitions.cpp - the states of a queue pair of a reliable connection ---------------------------------------===//
 //
-// The table of the InfiniBand Architecture Specification, volume 1, 11.2.5.2 (Modify Queue Pair), as the kernel has it
-// (qp_state_table in drivers/infiniband/core/verbs.c), for what the seam can say.
+// The table of ibv_modify_qp(3), as the kernel has it (qp_state_table in drivers/infiniband/core/verbs.c), for what the seam can say.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "transports/verbs/double/State.h"
 #include <cerrno>
