@@ -99,7 +99,7 @@ static LogicalResult inlineLoops(ModuleOp module, ModelOptions &options) {
   markTimes(*model, self);
   options.profile = nullptr;
   options.marked = true;
-  inlineLoopBodies(module);
+  inlineLoopBodies(module, "");
   return success();
 }
 
