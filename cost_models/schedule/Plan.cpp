@@ -1,9 +1,10 @@
 //===- Plan.cpp - every baseline, the search, the bound, the proof ----------------------------------------------===//
 #include "schedule/Search.h"
+#include <algorithm>
 
 using namespace braid::cost;
 
-/// `least`: of the schedules without overlap the one that needs least. `subject`: which one it is.
+/// `least`: of the baselines the one that needs least. `subject`: which one it is.
 static Error aboveLimit(const Program &program, const PolicyResult &least, Bytes limit, const std::string &subject) {
   Error error;
   std::string allowed = toString(limit), needed = toString(least.peak.bytes);
@@ -24,22 +25,29 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
   if (program.blocks.empty())
     return Error{"plan, expected a program with an entry block, got none", ""};
   PlanResult result;
+  auto tooLarge = [&](const PolicyResult &policy) {
+    return options.memoryLimit.value > 0 && policy.peak.bytes > options.memoryLimit;
+  };
   std::vector<PolicyResult> lean; // where the program as it is written needs too much: its gathers may come later
+  bool wanted = options.baselines || options.budget.value > 0 || options.policy != Policy::Braid;
   for (Policy policy : {Policy::NoOverlap, Policy::PerTensor, Policy::Ddp25MiB, Policy::Xla30MiB, Policy::OneBucket}) {
-    if (!options.compared || (policy != Policy::NoOverlap && !options.baselines && options.budget.value <= 0 &&
-                              options.policy == Policy::Braid))
+    if (!options.compared || (policy != Policy::NoOverlap && !wanted))
       break;
     result.policies.push_back(runPolicy(program, pricer, policy, options));
-    const PolicyResult &last = result.policies.back();
-    if (policy != Policy::NoOverlap || options.memoryLimit.value <= 0 || last.peak.bytes <= options.memoryLimit)
+    if (policy != Policy::NoOverlap || !tooLarge(result.policies.back()))
       continue;
     lean.emplace_back().policy = policy;
     lean.back().schedule = leanSchedule(program);
     measure(lean.back(), program, pricer, options);
-    if (lean.back().peak.bytes > options.memoryLimit)
-      return lean.back().peak.bytes < last.peak.bytes
-                 ? aboveLimit(program, lean.back(), options.memoryLimit, "with each gather as late as it can be")
-                 : aboveLimit(program, last, options.memoryLimit, "before planning");
+    wanted |= tooLarge(lean.back()); // another baseline may need less than both
+  }
+  if (!lean.empty() && tooLarge(lean.back()) && std::all_of(result.policies.begin(), result.policies.end(), tooLarge)) {
+    auto least = std::min_element(result.policies.begin(), result.policies.end(),
+                                  [](auto &a, auto &b) { return a.peak.bytes < b.peak.bytes; });
+    if (lean.back().peak.bytes < least->peak.bytes)
+      return aboveLimit(program, lean.back(), options.memoryLimit, "with each gather as late as it can be");
+    return aboveLimit(program, *least, options.memoryLimit,
+                      least->policy == Policy::NoOverlap ? "before planning" : std::string("as ") + name(least->policy));
   }
   PolicyResult best;
   if (options.policy == Policy::Braid) {

@@ -2,9 +2,12 @@
 #include "analysis/LoopTrips.h"
 
 #include "braid/passes/StablehloOp.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include <limits>
 
 namespace mlir::braid {
 
@@ -69,25 +72,26 @@ static std::optional<int64_t> invariantInteger(Operation *loop, Value value) {
   return constantInteger(loop->getOperand(index));
 }
 
+/// A loop that counts further runs until somebody ends it: as good as one whose trips are not known.
+constexpr int64_t mostTrips = int64_t(1) << 53;
+
 static std::optional<int64_t> countedTrips(int64_t start, int64_t limit, int64_t step, StringRef direction) {
-  if (step == 0)
+  bool up = direction == "LT" || direction == "LE", exact = direction == "NE";
+  if (step == 0 || (!up && !exact && direction != "GT" && direction != "GE"))
     return std::nullopt;
-  if (direction == "NE") {
-    int64_t distance = limit - start;
-    return distance % step == 0 && distance / step >= 0 ? std::optional<int64_t>(distance / step) : std::nullopt;
-  }
-  bool up = direction == "LT" || direction == "LE";
-  if (!up && direction != "GT" && direction != "GE")
+  std::optional<int64_t> distance = up || exact ? llvm::checkedSub(limit, start) : llvm::checkedSub(start, limit);
+  if (!distance || *distance > mostTrips || step == std::numeric_limits<int64_t>::min())
     return std::nullopt;
-  int64_t distance = up ? limit - start : start - limit;
+  if (exact)
+    return *distance % step == 0 && *distance / step >= 0 ? std::optional<int64_t>(*distance / step) : std::nullopt;
   int64_t stride = up ? step : -step;
   if (direction == "LE" || direction == "GE")
-    ++distance;
-  if (distance <= 0)
+    ++*distance;
+  if (*distance <= 0)
     return 0;
   if (stride <= 0)
     return std::nullopt; // runs away from the limit
-  return (distance + stride - 1) / stride;
+  return *distance / stride + (*distance % stride != 0);
 }
 
 static StringRef mirrored(StringRef direction) {
@@ -153,10 +157,13 @@ std::optional<int64_t> loopTrips(Operation *loop) {
     auto start = getConstantIntValue(from), limit = getConstantIntValue(to), step = getConstantIntValue(by);
     if (!start || !limit || !step)
       return std::nullopt;
+    if (auto counted = dyn_cast<scf::ForOp>(loop); counted && counted.getUnsignedCmp() && (*start < 0) != (*limit < 0))
+      return *start < 0 ? std::optional<int64_t>(0) : std::nullopt; // as unsigned numbers, the negative one is the larger
     auto count = countedTrips(*start, *limit, *step, "LT");
-    if (!count)
+    auto all = count ? llvm::checkedMul(trips, *count) : std::nullopt;
+    if (!all || *all > mostTrips)
       return std::nullopt;
-    trips *= *count;
+    trips = *all;
   }
   return trips;
 }

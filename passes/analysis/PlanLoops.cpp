@@ -89,7 +89,7 @@ public:
     markTimes(plan.model, mapping); // of kernels as they are now: what is compared is the schedule, not what fuses
     options.profile = nullptr;
     options.marked = true;
-    if (inlineLoopBodies(*flat)) { // a loop's trips overlap only where its body is seen
+    if (inlineLoopBodies(*flat, "")) { // a loop's trips overlap only where its body is seen
       FailureOr<ProgramModel> model = buildProgramModel(*flat, options);
       if (failed(model))
         return;

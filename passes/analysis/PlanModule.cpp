@@ -6,6 +6,10 @@
 #include "analysis/ModuleFacts.h"
 #include "analysis/SharedRanks.h"
 #include "analysis/UnplannedProgram.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "transforms/PipelineLoops.h"
 
 namespace mlir::braid {
@@ -99,7 +103,7 @@ static LogicalResult inlineLoops(ModuleOp module, ModelOptions &options) {
   markTimes(*model, self);
   options.profile = nullptr;
   options.marked = true;
-  inlineLoopBodies(module);
+  inlineLoopBodies(module, "");
   return success();
 }
 
@@ -239,6 +243,9 @@ static std::vector<std::vector<Operation *>> communicating(const ProgramModel &m
 }
 
 FailureOr<ModulePlan> planModule(ModuleOp module, const PlanRequest &request) {
+  // What copies of the module are cut and pipelined with, as braid-plan says for itself; the program may hold none of it.
+  module->getContext()
+      ->loadDialect<arith::ArithDialect, linalg::LinalgDialect, scf::SCFDialect, tensor::TensorDialect>();
   FailureOr<ModelledPlan> modelled = modelAndPlan(module, request, "braid-plan");
   if (failed(modelled))
     return failure();

@@ -141,6 +141,8 @@ private:
       auto kernel = scf::ForOp::create(builder, loc, second, counted.getUpperBound(), counted.getStep(), inits,
                                        /*bodyBuilder=*/nullptr, counted.getUnsignedCmp());
       kernel->setDiscardableAttrs(counted->getDiscardableAttrDictionary());
+      if (inits.empty()) // the builder has ended the body of a loop that carries nothing
+        kernel.getBody()->getTerminator()->erase();
       fill(*kernel.getBody(), kernel.getInductionVar(), kernel.getRegionIterArgs());
       return kernel;
     }

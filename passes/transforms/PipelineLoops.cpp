@@ -294,7 +294,7 @@ struct PipelineLoops : impl::BraidPipelineLoopsBase<PipelineLoops> {
     PipelineForm form;
     form.carry = carry;
     form.shift = shift;
-    inlineLoopBodies(getOperation());
+    inlineLoopBodies(getOperation(), getArgumentName());
     PipelinedLoops done = pipelineLoops(getOperation(), form, getArgumentName());
     for (const auto &[location, text] : done.remarks)
       remarkPassed(location, getArgumentName(), "pipeline", text);
@@ -305,36 +305,76 @@ struct PipelineLoops : impl::BraidPipelineLoopsBase<PipelineLoops> {
 
 } // namespace
 
-int inlineLoopBodies(ModuleOp module) {
+namespace {
+
+constexpr size_t mostInlined = 20'000; ///< setting: operations that one call may become
+
+/// How large calls become with the calls in them that communicate, and so on.
+class InlinedSizes {
+public:
+  explicit InlinedSizes(const ModuleFacts &facts) : facts(facts) {}
+
+  /// More than `mostInlined` where it is too large, or calls itself.
+  size_t of(FunctionOpInterface function) {
+    auto [it, inserted] = sizes.try_emplace(function, mostInlined + 1); // of a function that is asked for itself
+    if (!inserted)
+      return it->second;
+    size_t size = 0;
+    function->walk([&](Operation *op) {
+      FunctionOpInterface callee = isa<CallOpInterface>(op) ? facts.calleeOf(op) : FunctionOpInterface();
+      size += callee && facts.communicates(op) ? of(callee) : 1;
+      return size > mostInlined ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return sizes[function] = size;
+  }
+
+private:
+  const ModuleFacts &facts;
+  llvm::DenseMap<Operation *, size_t> sizes;
+};
+
+void inlineCall(Operation *call, FunctionOpInterface callee) {
+  Block &body = callee.getFunctionBody().front();
+  OpBuilder builder(call);
+  IRMapping map;
+  map.map(body.getArguments(), call->getOperands());
+  for (Operation &op : bodyOf(body))
+    builder.clone(op, map);
+  for (auto [result, value] : llvm::zip(call->getResults(), body.back().getOperands()))
+    result.replaceAllUsesWith(map.lookupOrDefault(value));
+  call->erase();
+}
+
+} // namespace
+
+int inlineLoopBodies(ModuleOp module, StringRef category) {
   int inlined = 0;
   for (bool more = true; more;) {
-    more = false;
     ModuleFacts facts(module);
-    SmallVector<Operation *> calls;
+    InlinedSizes sizes(facts);
+    SmallVector<std::pair<Operation *, FunctionOpInterface>> calls;
+    llvm::SetVector<Operation *> callees;
     module->walk([&](Operation *op) {
       FunctionOpInterface callee = isa<CallOpInterface>(op) ? facts.calleeOf(op) : FunctionOpInterface();
       std::optional<CarryingLoop> loop = callee ? CarryingLoop::of(op->getParentOp()) : std::nullopt;
-      if (loop && facts.communicates(op) && op->getBlock() == loop->body && !callee.isExternal() &&
-          llvm::hasSingleElement(callee.getFunctionBody()) && !callee->isAncestor(op))
-        calls.push_back(op);
+      if (!loop || !facts.communicates(op) || op->getBlock() != loop->body || callee.isExternal() ||
+          !llvm::hasSingleElement(callee.getFunctionBody()))
+        return;
+      if (sizes.of(callee) > mostInlined)
+        return remarkMissed(op->getLoc(), category, "pipeline",
+                            "not put into the body of its loop: it calls itself, or becomes more than " +
+                                Twine(mostInlined) + " operations");
+      calls.push_back({op, callee});
+      callees.insert(callee);
     });
-    for (Operation *call : calls) {
-      FunctionOpInterface callee = facts.calleeOf(call);
-      Block &body = callee.getFunctionBody().front();
-      OpBuilder builder(call);
-      IRMapping map;
-      map.map(body.getArguments(), call->getOperands());
-      for (Operation &op : bodyOf(body))
-        builder.clone(op, map);
-      for (auto [result, value] : llvm::zip(call->getResults(), body.back().getOperands()))
-        result.replaceAllUsesWith(map.lookupOrDefault(value));
-      call->erase();
-      if (callee.isPrivate() && SymbolTable::symbolKnownUseEmpty(callee, module))
-        callee->erase();
-      ++inlined;
-      more = true;
-      break; // facts are of operations that may be gone
-    }
+    for (auto [call, callee] : calls)
+      inlineCall(call, callee);
+    for (Operation *callee : callees)
+      if (auto function = cast<FunctionOpInterface>(callee);
+          function.isPrivate() && SymbolTable::symbolKnownUseEmpty(function, module))
+        function->erase();
+    inlined += int(calls.size());
+    more = !calls.empty();
   }
   return inlined;
 }

@@ -27,7 +27,8 @@ struct PipelinedLoops {
 };
 
 /// Puts the functions that communicate where loops call them, as JAX's loops do for their whole body. How many calls.
-int inlineLoopBodies(ModuleOp module);
+/// One that calls itself, or would be very large, stays a call: remarks of `category` ("": none) say so.
+int inlineLoopBodies(ModuleOp module, StringRef category);
 
 /// `category` is that of the remarks on what stays as it is; what is done is in the result.
 PipelinedLoops pipelineLoops(ModuleOp module, const PipelineForm &form, StringRef category);

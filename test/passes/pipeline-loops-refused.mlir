@@ -131,3 +131,30 @@ func.func @few_trips(%w: tensor<4xf32>, %p0: tensor<i1>) -> (tensor<4xf32>, tens
   }) : (tensor<i1>, tensor<4xf32>) -> (tensor<i1>, tensor<4xf32>)
   return %r, %d#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// What calls itself is not put into the body of the loop.
+// REMARK-DAG: Remark="not put into the body of its loop: it calls itself, or becomes more than 20000 operations"
+// CHECK-LABEL: func.func @calls
+// CHECK: func.call @there
+// CHECK-LABEL: func.func private @there
+func.func @calls(%a: tensor<2xi32>) -> tensor<2xi32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nine = arith.constant 9 : index
+  %r = scf.for %i = %zero to %nine step %one iter_args(%p = %a) -> tensor<2xi32> {
+    %s = func.call @there(%p) : (tensor<2xi32>) -> tensor<2xi32>
+    scf.yield %s : tensor<2xi32>
+  }
+  return %r : tensor<2xi32>
+}
+func.func private @there(%p: tensor<2xi32>) -> tensor<2xi32> {
+  %s = func.call @back(%p) : (tensor<2xi32>) -> tensor<2xi32>
+  return %s : tensor<2xi32>
+}
+func.func private @back(%p: tensor<2xi32>) -> tensor<2xi32> {
+  %s = braid.all_reduce sum %p groups = #braid.groups<[[0, 1]]> : tensor<2xi32>
+  %t = func.call @there(%s) : (tensor<2xi32>) -> tensor<2xi32>
+  return %t : tensor<2xi32>
+}

@@ -134,3 +134,25 @@ func.func private @trip(%v: tensor<4xf32>, %p: tensor<4xf32>) -> tensor<4xf32> {
   %s = braid.all_reduce sum %g groups = #braid.groups<[[0, 1, 2, 3]]> : tensor<4xf32>
   return %s : tensor<4xf32>
 }
+
+// -----
+
+// All that the loop carries is late and reads nothing of its trip: the loop that is left carries nothing.
+// OPERAND-LABEL: func.func @nothing_early
+// OPERAND: scf.for %{{.*}} = %c1{{.*}} to %{{.*}} step %{{.*}} {
+// OPERAND-NEXT: braid.all_reduce
+// OPERAND: }
+// OPERAND-NEXT: %[[S:.*]] = braid.all_reduce
+// OPERAND-NEXT: return %[[S]]
+func.func @nothing_early(%w: tensor<4xf32>, %v: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nine = arith.constant 9 : index
+  %r = scf.for %i = %zero to %nine step %one iter_args(%p = %w) -> (tensor<4xf32>) {
+    %e = tensor.empty() : tensor<4xf32>
+    %x = linalg.exp ins(%v : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    %s = braid.all_reduce sum %v groups = #braid.groups<[[0, 1, 2, 3]]> : tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

@@ -107,6 +107,7 @@ int mlir::braid::sim::runImport(int argc, char **argv) {
   if (!file)
     return wrong(message);
   StringRef text = file->getBuffer();
+  text.consume_front("\xef\xbb\xbf"); // the mark that spreadsheets put in front of UTF-8
   StringRef kind = format == "auto" ? formatOf(text) : StringRef(format);
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<BraidDialect>();
