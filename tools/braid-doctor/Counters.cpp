@@ -27,33 +27,32 @@ static const char *const cable = "clean or replace cable and transceiver";
 static const char *const flows = "its flows meet others: see the plan's paths";
 static const char *const incast = "many flows meet here: see the plan's paths";
 
-static const Counter table[] = {
-    {Lost, "hw_counters/out_of_sequence", outOfSequence, lossless},    // mlx5
-    {Lost, "hw_counters/oos_drop_count", outOfSequence, lossless},     // bnxt_re
-    {Lost, "hw_counters/out_of_seq_request", outOfSequence, lossless}, // rxe
-    {Lost, "hw_counters/packet_seq_err", missed, losslessPeers},       // mlx5
-    {Lost, "hw_counters/seq_err_naks_rcvd", missed, losslessPeers},    // bnxt_re
-    {Lost, "hw_counters/rcvd_seq_err", missed, losslessPeers},         // rxe
-    {Lost, "hw_counters/local_ack_timeout_err", late, timeout},        // mlx5
-    {Lost, "hw_counters/to_retransmits", late, timeout},               // bnxt_re
-    {Lost, "hw_counters/completer_retry_err", again, lossless},        // rxe
-    {Lost, "hw_counters/roce_adp_retrans", again, lossless},           // mlx5
-    {Lost, "hw_counters/RetransSegs", again, lossless},                // irdma
-    {Lost, "hw_counters/tcpRetransSegs", again, lossless},             // irdma, of older kernels
-    {Lost, "hw_counters/rnr_nak_retry_err", notReady, busy},           // mlx5
-    {Lost, "hw_counters/rnr_naks_rcvd", notReady, busy},               // bnxt_re
-    {Lost, "hw_counters/rcvd_rnr_err", notReady, busy},                // rxe
-    {Lost, "counters/port_xmit_discards", "packets were dropped before the wire", lossless},
-    {Lost, "counters/port_rcv_errors", "damaged packets came", cable},
-    {Lost, "counters/symbol_error", "the cable garbles symbols", cable},
-    // Of DCQCN: receivers that met marked packets tell senders to slow down (CNP).
-    {Slowed, "hw_counters/np_cnp_sent", tellsToSlow, incast},   // mlx5
-    {Slowed, "hw_counters/tx_cnp_pkts", tellsToSlow, incast},   // bnxt_re
-    {Slowed, "hw_counters/cnpSent", tellsToSlow, incast},       // irdma
-    {Slowed, "hw_counters/rp_cnp_handled", toldToSlow, flows},  // mlx5
-    {Slowed, "hw_counters/rx_cnp_pkts", toldToSlow, flows},     // bnxt_re
-    {Slowed, "hw_counters/cnpHandled", toldToSlow, flows},      // irdma
-    {Slowed, "pauses", "the switch stopped this port", flows}}; // PFC
+static const Counter table[] = {{Lost, "hw_counters/out_of_sequence", outOfSequence, lossless},    // mlx5
+                                {Lost, "hw_counters/oos_drop_count", outOfSequence, lossless},     // bnxt_re
+                                {Lost, "hw_counters/out_of_seq_request", outOfSequence, lossless}, // rxe
+                                {Lost, "hw_counters/packet_seq_err", missed, losslessPeers},       // mlx5
+                                {Lost, "hw_counters/seq_err_naks_rcvd", missed, losslessPeers},    // bnxt_re
+                                {Lost, "hw_counters/rcvd_seq_err", missed, losslessPeers},         // rxe
+                                {Lost, "hw_counters/local_ack_timeout_err", late, timeout},        // mlx5
+                                {Lost, "hw_counters/to_retransmits", late, timeout},               // bnxt_re
+                                {Lost, "hw_counters/completer_retry_err", again, lossless},        // rxe
+                                {Lost, "hw_counters/roce_adp_retrans", again, lossless},           // mlx5
+                                {Lost, "hw_counters/RetransSegs", again, lossless},                // irdma
+                                {Lost, "hw_counters/tcpRetransSegs", again, lossless},   // irdma, of older kernels
+                                {Lost, "hw_counters/rnr_nak_retry_err", notReady, busy}, // mlx5
+                                {Lost, "hw_counters/rnr_naks_rcvd", notReady, busy},     // bnxt_re
+                                {Lost, "hw_counters/rcvd_rnr_err", notReady, busy},      // rxe
+                                {Lost, "counters/port_xmit_discards", "packets were dropped before the wire", lossless},
+                                {Lost, "counters/port_rcv_errors", "damaged packets came", cable},
+                                {Lost, "counters/symbol_error", "the cable garbles symbols", cable},
+                                // Of DCQCN: receivers that met marked packets tell senders to slow down (CNP).
+                                {Slowed, "hw_counters/np_cnp_sent", tellsToSlow, incast},   // mlx5
+                                {Slowed, "hw_counters/tx_cnp_pkts", tellsToSlow, incast},   // bnxt_re
+                                {Slowed, "hw_counters/cnpSent", tellsToSlow, incast},       // irdma
+                                {Slowed, "hw_counters/rp_cnp_handled", toldToSlow, flows},  // mlx5
+                                {Slowed, "hw_counters/rx_cnp_pkts", toldToSlow, flows},     // bnxt_re
+                                {Slowed, "hw_counters/cnpHandled", toldToSlow, flows},      // irdma
+                                {Slowed, "pauses", "the switch stopped this port", flows}}; // PFC
 
 /// Packets sent and received, of whichever the device has: the port's own, or rxe's.
 static const char *const packets[][2] = {{"counters/port_xmit_packets", "counters/port_rcv_packets"},
@@ -101,8 +100,8 @@ Counts readCounts(Tree &tree, const Port &port) {
     if ((!sent && !received) || counts.packetsKnown)
       continue;
     counts.packetsKnown = true;
-    counts.packets = std::strtod(sent.value_or("0").c_str(), nullptr) +
-                     std::strtod(received.value_or("0").c_str(), nullptr);
+    counts.packets =
+        std::strtod(sent.value_or("0").c_str(), nullptr) + std::strtod(received.value_or("0").c_str(), nullptr);
   }
   for (const Counter &counter : table) {
     bool own = std::string(counter.path).find('/') != std::string::npos;
