@@ -247,8 +247,8 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   int firstLane = 1;
   auto engine = engines.find(request.engine);
   bool taken = engine != engines.end() && engine->second->takes(request.memory);
-  bool direct = request.memory == BRAID_MEMORY_DEVICE && !request.byEngine() &&
-                planDirect(request, plan, attached, staging);
+  bool direct =
+      request.memory == BRAID_MEMORY_DEVICE && !request.byEngine() && planDirect(request, plan, attached, staging);
   if (request.memory != BRAID_MEMORY_HOST && !taken && !direct)
     done = Staging::make(request, *carrier, staging);
   if (done && request.byEngine())
@@ -278,7 +278,8 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
 bool Communicator::planDirect(const Request &request, Plan &plan, Attachments &attached,
                               std::unique_ptr<Staging> &staging) {
   std::string how;
-  Outcome done = Staging::makeDirect(request, *carrier, staging);
+  std::string why = whyNotDirect(request, *carrier);
+  Outcome done = why.empty() ? Staging::makeDirect(request, *carrier, staging) : Outcome(BRAID_UNSUPPORTED, why);
   if (done)
     done = makeDirectPlan(request, *carrier, plan, attached, how);
   if (!done)

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t alignment = 64; ///< of messages that are fetched
 
 /// Empty: it only receives, sends on, and copies its own part.
-std::string whyNot(const Plan &plan) {
+std::string whyNotDirect(const Plan &plan) {
   if (!plan.widen.empty() || !plan.narrow.empty() || !plan.averages.empty())
     return "it computes";
   bool zeros = std::all_of(plan.settle.begin(), plan.settle.end(), [](const Copy &copy) { return !copy.from; });
@@ -68,25 +68,26 @@ Outcome fetchSmall(Transport &transport, Plan &plan) {
 }
 
 Outcome tryDirect(const Request &request, Transport &transport, Plan &plan, Attachments &attached, std::string &how) {
-  if (request.reduces())
-    return {BRAID_UNSUPPORTED, "it computes"};
-  if (!transport.reachesDevices())
-    return {BRAID_UNSUPPORTED, std::string("transport '") + transport.name() + "' reaches memory of the host only"};
-  if (request.ranks < 2)
-    return {BRAID_UNSUPPORTED, "there is nobody to send to"};
   if (Outcome done = makePlan(request, transport, plan); !done)
     return done;
-  if (std::string why = whyNot(plan); !why.empty())
+  if (std::string why = whyNotDirect(plan); !why.empty())
     return {BRAID_UNSUPPORTED, why};
   if (largestMessage(plan) <= transport.throughHost())
-    return {BRAID_UNSUPPORTED,
-            "its messages are of at most " + std::to_string(transport.throughHost()) + " bytes"};
+    return {BRAID_UNSUPPORTED, "its messages are of at most " + std::to_string(transport.throughHost()) + " bytes"};
   if (Outcome done = attached.take(request, &how); !done)
     return done;
   return fetchSmall(transport, plan);
 }
 
 } // namespace
+
+std::string whyNotDirect(const Request &request, const Transport &transport) {
+  return request.reduces() ? "it computes"
+         : !transport.reachesDevices()
+             ? std::string("transport '") + transport.name() + "' reaches memory of the host only"
+         : request.ranks < 2 ? "there is nobody to send to"
+                             : "";
+}
 
 Outcome makeDirectPlan(const Request &request, Transport &transport, Plan &plan, Attachments &attached,
                        std::string &how) {

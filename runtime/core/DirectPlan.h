@@ -14,6 +14,9 @@
 
 namespace braid::runtime {
 
+/// What can be said before anything is planned: empty, or why a request with buffers on a device is not for a direct plan.
+std::string whyNotDirect(const Request &request, const Transport &transport);
+
 /// `how`: in which way the device is reached. A failure says why the request, with buffers on a device, is not for a direct plan;
 /// nothing is left of it then.
 Outcome makeDirectPlan(const Request &request, Transport &transport, Plan &plan, Attachments &attached,

@@ -130,7 +130,8 @@ TEST_CASE("verbs: messages begin and end in memory of a device, and no byte is s
   for (braid_collective collective : {BRAID_ALL_GATHER, BRAID_ALL_TO_ALL, BRAID_BROADCAST}) {
     INFO(mode << " " << collective);
     Use use(Fabric::create());
-    size_t in = collective == BRAID_ALL_TO_ALL ? 3 * block : block, out = collective == BRAID_BROADCAST ? block : 3 * block;
+    size_t in = collective == BRAID_ALL_TO_ALL ? 3 * block : block,
+           out = collective == BRAID_BROADCAST ? block : 3 * block;
     uint64_t staged = counted("fake_staged_bytes"), flushes = counted("fake_flushes");
     CHECK(moves(collective, block) == "");
     CHECK(counted("fake_staged_bytes") - staged == copiesOfTest(3 * (in + out), 3));
@@ -157,8 +158,9 @@ TEST_CASE("verbs: small messages of a device, alone and beside large ones", "[ve
     CHECK(moves(BRAID_ALL_GATHER, 1025) == ""); // 4100 bytes
     CHECK(moves(BRAID_BROADCAST, 3 * 16 + 1) == "");
   });
-  CHECK(contains(said, "rank 0: all_gather 'moved': memory of the device: staged through pinned memory of the host: its "
-                       "messages are of at most 4096 bytes\n"));
+  CHECK(contains(said,
+                 "rank 0: all_gather 'moved': memory of the device: staged through pinned memory of the host: its "
+                 "messages are of at most 4096 bytes\n"));
   CHECK(contains(said, "rank 0: all_gather 'moved': memory of the device: dma-buf\n"));
   // The last of the chunks of a program is a small one.
   Ranks ranks(2, overVerbs());
@@ -196,7 +198,8 @@ TEST_CASE("verbs: small messages of a device, alone and beside large ones", "[ve
   }) == "");
 }
 
-TEST_CASE("verbs: device memory that can't be registered as a dma-buf goes another way, and that is said", "[verbs][device]") {
+TEST_CASE("verbs: device memory that can't be registered as a dma-buf goes another way, and that is said",
+          "[verbs][device]") {
   FabricSettings settings;
   settings.dmaBufs = false;
   uint64_t before = counted("fake_staged_bytes");
@@ -214,8 +217,9 @@ TEST_CASE("verbs: device memory that can't be registered as a dma-buf goes anoth
     settings.peerMemory = [](void *at) { return ofDriver<void *(const void *)>("fake_inside")(at); };
     Use use(Fabric::create(settings));
     std::string said = saidBy([] { CHECK(moves(BRAID_ALL_GATHER, block, 3, 1) == ""); });
-    CHECK(contains(said, "rank 1: all_gather 'moved': memory of the device: nvidia_peermem is loaded (no dma-buf: device "
-                         "double0: cannot register 240000 bytes of memory: Operation not supported)\n"));
+    CHECK(contains(said,
+                   "rank 1: all_gather 'moved': memory of the device: nvidia_peermem is loaded (no dma-buf: device "
+                   "double0: cannot register 240000 bytes of memory: Operation not supported)\n"));
     CHECK(staged() == own + copiesOfTest(3 * 6, 1));
   }
   SECTION("since a knob says so") {
@@ -256,11 +260,14 @@ TEST_CASE("verbs: device memory that can't be registered as a dma-buf goes anoth
         return problem;
       }) == "");
     });
-    CHECK(contains(said, "rank 0: all_reduce 'sum': memory of the device: staged through pinned memory of the host: it computes\n"));
+    CHECK(contains(
+        said,
+        "rank 0: all_reduce 'sum': memory of the device: staged through pinned memory of the host: it computes\n"));
   }
 }
 
-TEST_CASE("verbs: device memory is registered while an operation is planned with it, and not when it is freed", "[verbs][device]") {
+TEST_CASE("verbs: device memory is registered while an operation is planned with it, and not when it is freed",
+          "[verbs][device]") {
   auto fabric = Fabric::create();
   Use use(fabric);
   Ranks ranks(2, overVerbs());
@@ -336,7 +343,8 @@ TEST_CASE("a dma-buf is of whole pages, and says where in them a buffer begins",
   CHECK(exported(4096, 4096) == "4096+0");
   CHECK(exported(4095, 2) == "0+4095");
   CHECK(exported(8200, 4188) == "8192+8");
-  CHECK(exported(8200, 8192) == "cuda: cuMemGetHandleForAddressRange of 12288 bytes: refused by the stand-in (error 1)");
+  CHECK(exported(8200, 8192) ==
+        "cuda: cuMemGetHandleForAddressRange of 12288 bytes: refused by the stand-in (error 1)");
   driver->cuMemFree_v2(at);
 }
 
@@ -359,5 +367,6 @@ TEST_CASE("knobs of memory of GPUs", "[verbs]") {
   CHECK(level.notDirect == "NCCL_NET_GDR_LEVEL=0");
   CHECK(read({{"NCCL_NET_GDR_LEVEL", "NEAR"}}, wrong) ==
         "NCCL_NET_GDR_LEVEL: expected LOC, PIX, PXB, PHB, SYS, or a number from 0 to 5, got 'NEAR'");
-  CHECK(read({{"BRAID_DMABUF_ENABLE", "yes"}}, wrong) == "BRAID_DMABUF_ENABLE: expected a number from 0 to 1, got 'yes'");
+  CHECK(read({{"BRAID_DMABUF_ENABLE", "yes"}}, wrong) ==
+        "BRAID_DMABUF_ENABLE: expected a number from 0 to 1, got 'yes'");
 }

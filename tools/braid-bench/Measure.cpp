@@ -5,8 +5,8 @@
 //
 // Rank 0 prints a row as soon as it has been measured; files are written whole at the end.
 //===------------------------------------------------------------------------------------------------------------------===//
-#include "../braid-run/Ranks.h"
 #include "../braid-doctor/RunCounters.h"
+#include "../braid-run/Ranks.h"
 #include "../command/Command.h"
 #include "MeasureCell.h"
 #include "Subcommands.h"

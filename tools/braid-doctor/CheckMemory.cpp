@@ -61,7 +61,8 @@ void checkGpuDirect(const Patient &patient) {
     return own && !own->empty() ? *own : patient.tree.variable("NCCL_" + name).value_or("");
   };
   bool asked = knob("DMABUF_ENABLE") != "0";
-  bool dmaBuf = asked && driver.find("Open Kernel Module") != std::string::npos && (major > 5 || (major == 5 && minor >= 12));
+  bool dmaBuf =
+      asked && driver.find("Open Kernel Module") != std::string::npos && (major > 5 || (major == 5 && minor >= 12));
   std::string how = std::to_string(gpus.size()) + " GPUs, ";
   // As the transport does it, in this order and in its words.
   if (std::string level = knob("NET_GDR_LEVEL"); level == "LOC" || level == "0")

@@ -19,9 +19,9 @@ public:
   void end();
 
   struct Growth {
-    std::string port;      ///< "mlx5_0/1"
-    std::string wrong;     ///< why there are no counts, or ""
-    Counts counts;         ///< grown
+    std::string port;  ///< "mlx5_0/1"
+    std::string wrong; ///< why there are no counts, or ""
+    Counts counts;     ///< grown
   };
   const std::vector<Growth> &growths() const { return grown; }
   const std::string &host() const { return name; }

@@ -23,7 +23,8 @@ Outcome visibilityOfWrites(const Driver &driver, Visible &visible) {
     return {BRAID_UNSUPPORTED, "cuda: the device has no GPUDirect RDMA"};
   visible = ordering >= orderedForOwner ? Visible::Always : Visible::Flushed;
   if (visible == Visible::Flushed && (!(options & flushByHost) || !driver.cuFlushGPUDirectRDMAWrites))
-    return {BRAID_UNSUPPORTED, "cuda: neither does the device keep the order of what NICs write, nor can it be flushed"};
+    return {BRAID_UNSUPPORTED,
+            "cuda: neither does the device keep the order of what NICs write, nor can it be flushed"};
   return {};
 }
 
@@ -33,9 +34,8 @@ Outcome exportDmaBuf(const Driver &driver, Address at, size_t bytes, int &descri
   const Address page = Address(sysconf(_SC_PAGESIZE));
   Address begin = at / page * page, end = (at + bytes + page - 1) / page * page;
   offset = at - begin;
-  return driver.check(
-      driver.cuMemGetHandleForAddressRange(&descriptor, begin, size_t(end - begin), rangeAsDmaBuf, 0),
-      "cuMemGetHandleForAddressRange of " + std::to_string(end - begin) + " bytes");
+  return driver.check(driver.cuMemGetHandleForAddressRange(&descriptor, begin, size_t(end - begin), rangeAsDmaBuf, 0),
+                      "cuMemGetHandleForAddressRange of " + std::to_string(end - begin) + " bytes");
 }
 
 } // namespace braid::runtime::cuda

@@ -41,8 +41,8 @@ Outcome holdDevice(Common &common, const void *memory, size_t bytes, unsigned ac
   how = cuda::byDmaBuf;
   if (buffer)
     return {};
-  bool peers = std::all_of(common.rails.begin(), common.rails.end(),
-                           [](const Rail &rail) { return rail.device->peerMemory(); });
+  bool peers =
+      std::all_of(common.rails.begin(), common.rails.end(), [](const Rail &rail) { return rail.device->peerMemory(); });
   if (!peers)
     return {buffer.status, std::string(cuda::byNeither) + " (" + buffer.text + ")"};
   how = std::string(cuda::byPeerMemory) + " (no " + cuda::byDmaBuf + ": " + buffer.text + ")";

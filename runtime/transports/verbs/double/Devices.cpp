@@ -200,9 +200,8 @@ public:
     const uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
     struct stat file = {};
     off_t begin = lseek(descriptor, 0, SEEK_CUR);
-    error = !network->settings.dmaBufs ? EOPNOTSUPP
-            : begin < 0 || fstat(descriptor, &file) != 0
-                ? EBADF
+    error = !network->settings.dmaBufs                                                                    ? EOPNOTSUPP
+            : begin < 0 || fstat(descriptor, &file) != 0                                                  ? EBADF
             : offset >= uint64_t(file.st_size - begin) || bytes > uint64_t(file.st_size - begin) - offset ? EINVAL
                                                                                                           : 0;
     if (error)

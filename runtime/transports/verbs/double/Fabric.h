@@ -47,7 +47,8 @@ struct FabricSettings {
   int workRequests = 1 << 12;
   unsigned checks = CheckAll;
   bool dmaBufs = true; ///< that are files: a buffer begins at the position of its descriptor
-  std::function<void *(void *)> peerMemory; ///< where the processor sees what is registered by an address of a GPU; none: it can't be
+  std::function<void *(void *)>
+      peerMemory; ///< where the processor sees what is registered by an address of a GPU; none: it can't be
 };
 
 /// What has happened, for tests.
