@@ -8,6 +8,7 @@
 #include "transports/Clock.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <random>
 
@@ -245,28 +246,90 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   auto engine = engines.find(request.engine);
   bool taken = engine != engines.end() && engine->second->takes(request.memory);
   if (request.memory != BRAID_MEMORY_HOST && !taken)
-    done = Staging::make(request, *carrier, staging);
+    done = Staging::make(request, *carrier, direct ? direct->context() : nullptr, staging);
+  Directness directness = Directness::HostBuffers;
+  if (done && staging && request.memory == BRAID_MEMORY_DEVICE)
+    directness = chooseDirect(request, *staging, done);
+  Direct *reads = directness == Directness::Can ? direct.get() : nullptr;
+  if (done && staging && !reads)
+    done = staging->stage(request);
+  Transport &through = reads ? static_cast<Transport &>(reads->transport()) : *carrier;
   if (done && request.byEngine())
     done = planByEngine(request, byEngine);
   else if (done)
-    done = makePlan(request, *carrier, plan);
-  if (done && !byEngine)
+    done = makePlan(request, through, plan);
+  if (done && reads)
+    fuseCopies(plan);
+  else if (done && !byEngine)
     done = attached.take(request);
+  int lanes = int(plan.lanes.size()) * (reads ? partLanes : 1); // were it staged, it would need so many
   if (done && !byEngine)
-    done = takeLanes(request, int(plan.lanes.size()), firstLane);
+    done = takeLanes(request, lanes, firstLane);
   if (!done) {
     for (void *memory : plan.memory)
-      carrier->release(memory);
+      through.release(memory);
     return {done.status, named(me) + ": " + request.title() + ": " + done.text};
   }
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
-  auto made =
-      std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached), std::move(staging),
-                                  std::move(byEngine), firstLane, queue, request.pointToPoint() ? pointToPoint++ : 0);
+  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached),
+                                          std::move(staging), reads, directness, std::move(byEngine), firstLane, lanes,
+                                          queue, request.pointToPoint() ? pointToPoint++ : 0);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
+}
+
+/// Whether the operation could be direct as far as this rank knows, on what there is to be; else why not.
+Directness Communicator::chooseDirect(const Request &request, const Staging &staging, Outcome &done) {
+  if (request.byEngine())
+    return Directness::HostBuffers;
+  if (request.pointToPoint() || !carrier->names()) {
+    logDirect(std::string("staged: ") +
+              (request.pointToPoint() ? "a rank does not know where its peer's buffers are"
+                                      : "transport '" + std::string(carrier->name()) + "' carries bytes of the host"));
+    return Directness::HostBuffers;
+  }
+  std::string why;
+  if (!direct) {
+    PeerLevel level;
+    done = readPeerLevel(std::getenv, level);
+    if (done)
+      done = Direct::make(staging.driver, staging.context, level, *carrier, me, size(), directLane, direct);
+    if (!done)
+      return Directness::HostBuffers;
+  }
+  Directness can = direct->look(request, staging.context, why);
+  if (can != Directness::Can)
+    logDirect("staged: " + named(me) + ": " + why);
+  return can;
+}
+
+bool Communicator::decided(const Operation &operation, Direct &direct, bool &is) {
+  is = false;
+  if (operation.directness != Directness::Can) { // since it was planned
+    logDirect("staged: " + named(me) + ": " + whyNot(operation.directness));
+    return true;
+  }
+  if (operation.refuser >= 0) {
+    logDirect("staged: " + named(operation.refuser) + ": " + whyNot(operation.refusal));
+    return true;
+  }
+  Direct::Verdict verdict = direct.verdict();
+  is = verdict == Direct::Yes;
+  if (verdict == Direct::No)
+    logDirect("staged: " + named(direct.refuser()) + ": " + direct.why());
+  else if (is)
+    logDirect("direct: devices read each other's memory");
+  return verdict != Direct::Unknown;
+}
+
+void Communicator::logDirect(const std::string &how) {
+  const char *log = std::getenv("BRAID_LOG");
+  if (me || !log || !*log || loggedDirect == how)
+    return;
+  loggedDirect = how;
+  std::fprintf(stderr, "braid: %s: buffers of devices are %s\n", group().c_str(), how.c_str());
 }
 
 Outcome Communicator::planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation) {
@@ -359,6 +422,7 @@ bool Communicator::progress() {
 
 bool Communicator::progressOwn() {
   bool moved = (agreeing || unsaid) && talk();
+  moved |= direct && direct->talk();
   carrier->progress();
   for (size_t i = 0; i < active.size();) {
     Operation *operation = active[i];
@@ -448,7 +512,7 @@ Outcome Communicator::destroy(Operation *operation) {
   active.erase(std::remove(active.begin(), active.end(), operation), active.end());
   family->ended(*operation);
   if (!operation->request.pointToPoint())
-    for (int i = 0; i < operation->lanes(); ++i)
+    for (int i = 0; i < operation->lanesTaken; ++i)
       freeLanes.insert(operation->firstLane + i);
   auto found = std::find_if(operations.begin(), operations.end(), [&](auto &own) { return own.get() == operation; });
   if (found != operations.end())

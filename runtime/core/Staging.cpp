@@ -17,44 +17,52 @@ Address addressOf(const void *at) { return reinterpret_cast<Address>(at); }
 
 } // namespace
 
-Outcome Staging::make(Request &request, Transport &transport, std::unique_ptr<Staging> &staging) {
+Outcome Staging::make(const Request &request, Transport &transport, cuda::Context its,
+                      std::unique_ptr<Staging> &staging) {
   Outcome why;
   const cuda::Driver *driver = cuda::Driver::find(why);
   if (!driver)
     return why;
   std::unique_ptr<Staging> made(new Staging(*driver, transport));
-  Outcome done = made->open(request);
-  if (!done)
-    return done;
-  size_t bytes = 0;
-  if (request.memory == BRAID_MEMORY_DEVICE)
-    for (const Tensor &tensor : request.tensors)
-      bytes += roundedUp(request.operandBytes(tensor), alignment) + roundedUp(request.resultBytes(tensor), alignment);
-  if (bytes)
-    done = made->room(bytes);
+  Outcome done = made->open(request, its);
   if (done)
     done = made->bind(request);
+  if (done)
+    staging = std::move(made);
+  return done;
+}
+
+Outcome Staging::stage(Request &request) {
+  if (request.memory != BRAID_MEMORY_DEVICE)
+    return {};
+  size_t bytes = 0;
+  for (const Tensor &tensor : request.tensors)
+    bytes += roundedUp(request.operandBytes(tensor), alignment) + roundedUp(request.resultBytes(tensor), alignment);
+  Outcome done = bytes ? room(bytes) : Outcome();
+  staged = true;
+  if (done)
+    done = bind(request);
   if (!done)
     return done;
-  if (request.memory == BRAID_MEMORY_DEVICE) { // from here on the request is one of the host
-    size_t i = 0, o = 0;
-    for (Tensor &tensor : request.tensors) {
-      if (request.operandBytes(tensor))
-        tensor.send = made->in[i++].host;
-      if (request.resultBytes(tensor))
-        tensor.receive = made->out[o++].host;
-    }
+  size_t i = 0, o = 0;
+  for (Tensor &tensor : request.tensors) { // from here on the request is one of the host
+    if (request.operandBytes(tensor))
+      tensor.send = in[i++].host;
+    if (request.resultBytes(tensor))
+      tensor.receive = out[o++].host;
   }
-  staging = std::move(made);
   return {};
 }
 
 /// The context of the first buffer's device; a stream and events there.
-Outcome Staging::open(const Request &request) {
+Outcome Staging::open(const Request &request, cuda::Context its) {
   Address some = 0;
   for (const Tensor &tensor : request.tensors)
     some = some ? some : tensor.send ? addressOf(tensor.send) : addressOf(tensor.receive);
-  Outcome done = cuda::contextOf(driver, request.memory == BRAID_MEMORY_DEVICE ? some : 0, context);
+  bool device = request.memory == BRAID_MEMORY_DEVICE;
+  if (device && !some)
+    context = its;
+  Outcome done = context ? Outcome() : cuda::contextOf(driver, device ? some : 0, context);
   if (!done)
     return done;
   Current current(driver, context);
@@ -117,7 +125,7 @@ Outcome Staging::bind(const Request &request) {
                                    (!known   ? "memory that the driver does not know"
                                     : device ? "memory of the host"
                                              : "memory of a device")};
-      if (device) {
+      if (device && staged) {
         list.push_back({addressOf(at), next, bytes});
         next += roundedUp(bytes, alignment);
       }
@@ -139,18 +147,27 @@ Outcome Staging::rebind(const Request &request) {
   return current.outcome() ? bind(request) : current.outcome();
 }
 
-Outcome Staging::fetch(void *programs) {
+Outcome Staging::follow(void *programs) {
   Current current(driver, context);
   Outcome done = current.outcome();
   if (done)
     done = driver.check(driver.cuEventRecord(ready, programs), "an event in the stream of the start");
-  if (done)
-    done = driver.check(driver.cuStreamWaitEvent(stream, ready, 0), "waiting for the stream of the start");
+  return done ? driver.check(driver.cuStreamWaitEvent(stream, ready, 0), "waiting for the stream of the start") : done;
+}
+
+Outcome Staging::fetch() {
+  Current current(driver, context);
+  Outcome done = current.outcome();
   for (const Copy &copy : in)
     if (done && transport.carriesData())
       done = driver.check(driver.cuMemcpyAsync(addressOf(copy.host), copy.device, copy.bytes, stream),
                           "fetching " + std::to_string(copy.bytes) + " bytes from the device");
   return done ? driver.check(driver.cuEventRecord(here, stream), "an event after the operands") : done;
+}
+
+void Staging::finish() {
+  Current current(driver, context);
+  driver.cuStreamSynchronize(stream);
 }
 
 Outcome Staging::fetched(bool &there) {

@@ -1,6 +1,6 @@
 //===- Staging.h - an operation whose buffers are on a device ------------------------------------------------------===//
 //
-// Where a transport can't reach the device (no GPUDirect), messages are of the host: the plan works on pinned memory of the
+// Where devices can't reach each other (Direct.h), messages are of the host: the plan works on pinned memory of the
 // transport, operands are fetched into it before the first message and results are given back after the last. All of it is ordered
 // by events, never by waiting for a stream:
 //
@@ -8,7 +8,8 @@
 //   the operation's own               fetch operands --here--> messages on the host --> give results back
 //                          braid_op_start_on                                   braid_op_wait_on
 //
-// Pinned memory of the program needs no copies; messages only wait for what comes before them in the stream.
+// Pinned memory of the program needs no copies; messages only wait for what comes before them in the stream. Neither does an
+// operation that is direct, whose steps are work of the same stream.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_CORE_STAGING_H
 #define BRAID_RUNTIME_CORE_STAGING_H
@@ -21,25 +22,39 @@ namespace braid::runtime {
 
 class Staging {
 public:
-  /// Of a request with buffers that are not plain memory of the host; puts memory of the transport in their place.
-  static Outcome make(Request &request, Transport &transport, std::unique_ptr<Staging> &staging);
+  /// Of a request with buffers that are not plain memory of the host. `its`: the context where it has no buffers on this rank;
+  /// null: the thread's.
+  static Outcome make(const Request &request, Transport &transport, cuda::Context its,
+                      std::unique_ptr<Staging> &staging);
   ~Staging();
   Staging(const Staging &) = delete;
   Staging &operator=(const Staging &) = delete;
 
+  /// Puts memory of the transport in the place of a device's.
+  Outcome stage(Request &request);
+  bool stages() const { return staged; } ///< it has
   /// Other buffers of the same sizes.
   Outcome rebind(const Request &request);
-  /// Operands come to the host when `stream` has come to here.
-  Outcome fetch(void *stream);
+  /// What comes next follows what `stream` has come to.
+  Outcome follow(void *stream);
+  /// Operands come to the host.
+  Outcome fetch();
+  /// Whether all before the last fetch is done, and operands are there.
   Outcome fetched(bool &there);
   /// Results go to the device.
   Outcome giveBack();
   /// What comes next in `stream` finds them there.
   Outcome handOver(void *stream);
+  /// Nothing of it is on its way any more.
+  void finish();
+
+  const cuda::Driver &driver;
+  cuda::Context context = nullptr;
+  cuda::Stream stream = nullptr; ///< the operation's own
 
 private:
   Staging(const cuda::Driver &driver, Transport &transport) : driver(driver), transport(transport) {}
-  Outcome open(const Request &request);
+  Outcome open(const Request &request, cuda::Context its);
   Outcome bind(const Request &request);
   Outcome room(size_t bytes);
 
@@ -50,14 +65,12 @@ private:
     size_t bytes;
   };
 
-  const cuda::Driver &driver;
   Transport &transport;
-  cuda::Context context = nullptr;
-  cuda::Stream stream = nullptr;
+  bool staged = false;
   cuda::Event ready = nullptr, here = nullptr, landed = nullptr;
   void *memory = nullptr;    ///< of the transport
   char *pinned = nullptr;    ///< its pages that are registered
-  std::vector<Copy> in, out; ///< of pinned buffers none
+  std::vector<Copy> in, out; ///< of buffers that are staged
 };
 
 } // namespace braid::runtime

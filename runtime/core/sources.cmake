@@ -6,6 +6,9 @@ set(BRAID_RT_CORE_SOURCES
   core/Counts.cpp
   core/Defaults.cpp
   core/DeviceMemory.cpp
+  core/DeviceWork.cpp
+  core/Direct.cpp
+  core/DirectTransport.cpp
   core/Exchange.cpp
   core/Family.cpp
   core/Farewell.cpp
@@ -23,4 +26,5 @@ set(BRAID_RT_CORE_SOURCES
   core/Version.cpp
   core/Waiting.cpp
   core/WaitNotes.cpp
+  core/Work.cpp
   core/ZeroCopy.cpp)
