@@ -190,12 +190,17 @@ void *Communicator::allocate(size_t bytes) {
   return carrier->allocate(bytes);
 }
 
-Outcome Communicator::allocate(braid_memory kind, size_t bytes, void *&memory) {
-  std::lock_guard<std::mutex> lock(mutex);
+/// The number of the device that this rank's memory is of, where the thread has none.
+int Communicator::ownDevice() const {
   int device = localRank(hosts, me);
   for (auto &[name, engine] : engines)
     device = engine && engine->device() >= 0 ? engine->device() : device;
-  Outcome done = deviceMemory.allocate(kind, bytes, *carrier, device, memory);
+  return device;
+}
+
+Outcome Communicator::allocate(braid_memory kind, size_t bytes, void *&memory) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Outcome done = deviceMemory.allocate(kind, bytes, *carrier, ownDevice(), memory);
   return done ? done : Outcome(done.status, named(me) + ": " + done.text);
 }
 
@@ -246,7 +251,7 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   auto engine = engines.find(request.engine);
   bool taken = engine != engines.end() && engine->second->takes(request.memory);
   if (request.memory != BRAID_MEMORY_HOST && !taken)
-    done = Staging::make(request, *carrier, direct ? direct->context() : nullptr, staging);
+    done = Staging::make(request, *carrier, direct ? direct->context() : nullptr, ownDevice(), staging);
   Directness directness = Directness::HostBuffers;
   if (done && staging && request.memory == BRAID_MEMORY_DEVICE)
     directness = chooseDirect(request, *staging, done);
@@ -320,16 +325,14 @@ bool Communicator::decided(const Operation &operation, Direct &direct, bool &is)
   if (verdict == Direct::No)
     logDirect("staged: " + named(direct.refuser()) + ": " + direct.why());
   else if (is)
-    logDirect("direct: devices read each other's memory");
+    logDirect("direct: devices read where peers have them");
   return verdict != Direct::Unknown;
 }
 
 void Communicator::logDirect(const std::string &how) {
   const char *log = std::getenv("BRAID_LOG");
-  if (me || !log || !*log || loggedDirect == how)
-    return;
-  loggedDirect = how;
-  std::fprintf(stderr, "braid: %s: buffers of devices are %s\n", group().c_str(), how.c_str());
+  if (!me && log && *log && loggedDirect.insert(how).second)
+    std::fprintf(stderr, "braid: %s: buffers of devices: %s\n", group().c_str(), how.c_str());
 }
 
 Outcome Communicator::planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation) {

@@ -145,6 +145,7 @@ private:
   void farewell(bool good, const std::string &why);
   void findHosts();
   Outcome connectEngines(Communicator *parent);
+  int ownDevice() const;
   Directness chooseDirect(const Request &request, const Staging &staging, Outcome &done);
   void logDirect(const std::string &how);
   Outcome planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation);
@@ -190,7 +191,7 @@ private:
   std::unique_ptr<WaitNotes> notes; ///< made when somebody has waited for long
   std::unique_ptr<Transport> carrier;
   std::unique_ptr<Direct> direct; ///< made for the first operation on a device that could be
-  std::string loggedDirect;
+  std::set<std::string> loggedDirect;
   std::vector<std::string> engineNames;                   ///< the first: of operations that name none
   std::map<std::string, std::unique_ptr<Engine>> engines; ///< all but braid
   std::map<std::vector<int>, int> subsets;

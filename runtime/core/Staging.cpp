@@ -17,14 +17,14 @@ Address addressOf(const void *at) { return reinterpret_cast<Address>(at); }
 
 } // namespace
 
-Outcome Staging::make(const Request &request, Transport &transport, cuda::Context its,
+Outcome Staging::make(const Request &request, Transport &transport, cuda::Context its, int ordinal,
                       std::unique_ptr<Staging> &staging) {
   Outcome why;
   const cuda::Driver *driver = cuda::Driver::find(why);
   if (!driver)
     return why;
   std::unique_ptr<Staging> made(new Staging(*driver, transport));
-  Outcome done = made->open(request, its);
+  Outcome done = made->open(request, its, ordinal);
   if (done)
     done = made->bind(request);
   if (done)
@@ -55,14 +55,16 @@ Outcome Staging::stage(Request &request) {
 }
 
 /// The context of the first buffer's device; a stream and events there.
-Outcome Staging::open(const Request &request, cuda::Context its) {
+Outcome Staging::open(const Request &request, cuda::Context its, int ordinal) {
   Address some = 0;
   for (const Tensor &tensor : request.tensors)
     some = some ? some : tensor.send ? addressOf(tensor.send) : addressOf(tensor.receive);
   bool device = request.memory == BRAID_MEMORY_DEVICE;
   if (device && !some)
     context = its;
-  Outcome done = context ? Outcome() : cuda::contextOf(driver, device ? some : 0, context);
+  Outcome done = context ? Outcome() : cuda::contextOf(driver, device ? some : 0, context, ordinal);
+  if (!done && !some) // there may be fewer devices than ranks
+    done = cuda::contextOf(driver, 0, context);
   if (!done)
     return done;
   Current current(driver, context);

@@ -22,9 +22,9 @@ namespace braid::runtime {
 
 class Staging {
 public:
-  /// Of a request with buffers that are not plain memory of the host. `its`: the context where it has no buffers on this rank;
-  /// null: the thread's.
-  static Outcome make(const Request &request, Transport &transport, cuda::Context its,
+  /// Of a request with buffers that are not plain memory of the host. Where this rank has no buffers: in the context `its`, else
+  /// the thread's, else that of device `ordinal`.
+  static Outcome make(const Request &request, Transport &transport, cuda::Context its, int ordinal,
                       std::unique_ptr<Staging> &staging);
   ~Staging();
   Staging(const Staging &) = delete;
@@ -54,7 +54,7 @@ public:
 
 private:
   Staging(const cuda::Driver &driver, Transport &transport) : driver(driver), transport(transport) {}
-  Outcome open(const Request &request, cuda::Context its);
+  Outcome open(const Request &request, cuda::Context its, int ordinal);
   Outcome bind(const Request &request);
   Outcome room(size_t bytes);
 

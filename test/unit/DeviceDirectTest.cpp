@@ -84,13 +84,6 @@ runtime::CommunicatorOptions shm(double deadline = 60) {
   return options;
 }
 
-std::string refusal(const std::vector<std::string> &problems) {
-  for (const std::string &problem : problems)
-    if (!problem.empty() && problem.find("gave up") == std::string::npos)
-      return problem;
-  return "";
-}
-
 } // namespace
 
 TEST_CASE("what devices read directly passes through no memory of the host", "[device]") {
