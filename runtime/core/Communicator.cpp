@@ -291,7 +291,7 @@ Directness Communicator::chooseDirect(const Request &request, const Staging &sta
     return Directness::HostBuffers;
   if (request.pointToPoint() || !carrier->names()) {
     logDirect(std::string("staged: ") +
-              (request.pointToPoint() ? "a rank does not know where its peer's buffers are"
+              (request.pointToPoint() ? "send and recv do not know where the peer's are"
                                       : "transport '" + std::string(carrier->name()) + "' carries bytes of the host"));
     return Directness::HostBuffers;
   }
