@@ -168,11 +168,12 @@ bool Direct::talk() {
     return moved;
   if (!tried) {
     tried = true;
+    mine[1].whose = -1;
     Outcome reached;
     others([&](int peer, Told &) {
       if (reached)
         if (reached = reach(peer); !reached)
-          reached.text += " (memory of rank " + std::to_string(peer) + ")";
+          mine[1].whose = peer;
     });
     messages.peers.close(lane, 1);
     mine[1].can = bool(reached);
@@ -184,6 +185,7 @@ bool Direct::talk() {
     if (const Note &note = rank == me ? mine[1] : told[size_t(rank)].second; !note.can) {
       found = No;
       refusing = rank;
+      unreachable = note.whose < int(told.size()) ? note.whose : -1;
       refusal.assign(note.why, strnlen(note.why, sizeof Note::why));
     }
   return true;

@@ -51,8 +51,9 @@ public:
   enum Verdict { Unknown, Yes, No };
   /// Ranks begin to talk if they have not yet.
   Verdict verdict();
-  /// Of which rank why not, in its words.
+  /// Of which rank why not, in its words, and whose memory it was (-1: nobody's).
   int refuser() const { return refusing; }
+  int unreached() const { return unreachable; }
   const std::string &why() const { return refusal; }
   /// Sends and takes what is to be said. True: something moved.
   bool talk();
@@ -70,7 +71,7 @@ private:
   struct Note {
     cuda::DeviceUuid device;
     cuda::Reference some; ///< a few bytes of it
-    int32_t can;
+    int32_t can, whose;
     char why[128]; ///< not
   };
   struct Told {
@@ -91,7 +92,7 @@ private:
   Note mine[2] = {}; ///< the second, when all firsts were heard
   bool begun = false, tried = false;
   Verdict found = Unknown;
-  int refusing = -1;
+  int refusing = -1, unreachable = -1;
   std::string refusal;
   void *some = nullptr;
 };

@@ -10,16 +10,6 @@
 
 namespace braid::runtime {
 
-namespace {
-
-bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor &x, const Tensor &y) {
-    return x.send == y.send && x.receive == y.receive && x.count == y.count;
-  });
-}
-
-} // namespace
-
 Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments held, std::unique_ptr<Staging> staged,
                      Direct *reads, Directness can, std::unique_ptr<EngineOperation> engine, int firstLane,
                      int lanesTaken, int queue, uint64_t pointToPoint)
@@ -51,81 +41,11 @@ Operation::~Operation() {
     direct->transport().close(firstLane, lanesTaken);
 }
 
-void Operation::release(Plan &plan) {
-  for (void *memory : plan.memory)
-    transport->release(memory);
-  plan.memory.clear();
-}
-
-/// On failure nothing is left of it.
-Outcome Operation::planFor(const Request &wanted, Plan &made) {
-  Outcome done = makePlan(wanted, *transport, made);
-  if (!done)
-    release(made);
-  else if (direct)
-    fuseCopies(made);
-  return done;
-}
-
 /// False: the communicator has failed for it.
 bool Operation::report(const Outcome &outcome) {
   if (!outcome && comm.works())
     comm.fail(outcome.status, request.title() + ": " + outcome.text);
   return bool(outcome);
-}
-
-Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
-  constexpr size_t mostPlans =
-      4; // buffers that take turns: two for a loop that swaps, some more where loops are unrolled
-  Request wanted = request;
-  Outcome done = readBuffers(buffers, count, wanted);
-  if (done && staging) {
-    done = staging->rebind(wanted);
-    if (staging->stages())
-      return done; // the plan is of the memory that stands for the buffers
-  }
-  if (done && direct) {
-    std::string why;
-    Directness can = direct->look(wanted, staging->context, why);
-    if (undecided)
-      directness = can; // said at the first start
-    else if (can != Directness::Can)
-      return {BRAID_UNSUPPORTED, "expected buffers that peers reach, like those before, got others: " + why +
-                                     "; BRAID_P2P_DISABLE=1 takes any"};
-  }
-  if (!done || same(wanted.tensors, request.tensors))
-    return done;
-  if (byEngine) {
-    done = byEngine->rebind(wanted.tensors);
-    if (done)
-      request.tensors = std::move(wanted.tensors);
-    return done;
-  }
-  Attachments fresh(*transport);
-  if (Outcome known = fresh.take(wanted); !known)
-    return known;
-  auto found = std::find_if(others.begin(), others.end(),
-                            [&](const Other &other) { return same(other.tensors, wanted.tensors); });
-  Other next;
-  if (found != others.end()) {
-    next = std::move(*found);
-    others.erase(found);
-  } else {
-    done = planFor(wanted, next.plan);
-    if (!done)
-      return done;
-    if (others.size() + 1 >= mostPlans) {
-      if (direct)
-        staging->finish();
-      release(others.back().plan);
-      others.pop_back();
-    }
-  }
-  others.insert(others.begin(), {std::move(request.tensors), std::move(plan)});
-  request.tensors = std::move(wanted.tensors);
-  plan = std::move(next.plan);
-  attached = std::move(fresh);
-  return {};
 }
 
 Outcome Operation::execute(const Copy &copy) const {
@@ -186,34 +106,6 @@ bool Operation::decide() {
   if (is || report(useStaging()))
     report(begin());
   return false;
-}
-
-/// Its memory, and what is planned with it, is of the host from here on.
-Outcome Operation::useStaging() {
-  staging->finish();
-  for (Other &other : others)
-    release(other.plan);
-  others.clear();
-  release(plan);
-  direct->transport().close(firstLane, lanesTaken);
-  direct = nullptr;
-  transport = &comm.transport();
-  work = std::make_unique<HostWork>();
-  Outcome done = staging->stage(request);
-  Plan made;
-  if (done)
-    done = planFor(request, made);
-  if (!done)
-    return done;
-  plan = std::move(made);
-  Attachments fresh(*transport);
-  done = fresh.take(request);
-  attached = std::move(fresh);
-  lane.assign(plan.lanes.size(), {});
-  for (size_t i = 0; i < lane.size(); ++i)
-    lane[i].out.resize(plan.lanes[i].outboxes.size());
-  lanesLeft = lane.size();
-  return done;
 }
 
 /// The connections that its path asks for carry its lanes, in turn; without a path all go over the one of each pair of ranks.
@@ -462,8 +354,11 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   if (lands && step.kind == PlannedStep::Receive && step.bytes == step.whole && data && clear(index, step))
     transport->land(step.peer, firstLane + int(index), step.to, step.bytes, request.note());
   if (!transport->peek(step.peer, firstLane + int(index), message)) {
-    if (direct)
-      report(direct->transport().problem());
+    if (direct && !direct->transport().problem()) {
+      Outcome problem = direct->transport().problem();
+      problem.text += " (memory of " + comm.named(step.peer) + ")";
+      report(problem);
+    }
     return false;
   }
   if (!clear(index, step) || !checkMessage(step, message))

@@ -7,6 +7,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Defaults.cpp
   core/DeviceMemory.cpp
   core/DeviceWork.cpp
+  core/Devices.cpp
   core/Direct.cpp
   core/DirectTransport.cpp
   core/Exchange.cpp
@@ -19,6 +20,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Plan.cpp
   core/Progress.cpp
   core/RankLocal.cpp
+  core/Replan.cpp
   core/Request.cpp
   core/Staging.cpp
   core/SystemError.cpp
