@@ -354,7 +354,7 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   if (lands && step.kind == PlannedStep::Receive && step.bytes == step.whole && data && clear(index, step))
     transport->land(step.peer, firstLane + int(index), step.to, step.bytes, request.note());
   if (!transport->peek(step.peer, firstLane + int(index), message)) {
-    if (direct && !direct->transport().problem()) {
+    if (direct && !direct->transport().problem() && !transport->fault()) { // memory goes with who has died or given up
       Outcome problem = direct->transport().problem();
       problem.text += " (memory of " + comm.named(step.peer) + ")";
       report(problem);

@@ -246,6 +246,7 @@ TEST_CASE("memory of a peer that can't be opened: staged where it shows in time,
           return wrong.empty() && sum.isDirect() ? "expected it to be staged" : wrong;
         },
         none);
+    INFO(problem);
     if (after == 0)
       CHECK(problem == "");
     else
