@@ -15,6 +15,7 @@ uint64_t Communicator::announce(const Operation &operation, uint32_t &place) {
   Announcement announcement = {};
   announcement.hash = operation.request.hash();
   announcement.firstLane = operation.firstLane;
+  announcement.directness = operation.directness;
   const Request &request = operation.request;
   std::strncpy(announcement.text, request.signature().c_str(), sizeof announcement.text - 1);
   Said all{std::vector<Announcement>(request.ragged() ? size_t(size()) : 1, announcement)};
@@ -52,7 +53,7 @@ bool Communicator::talk() {
                                  " bytes, got " + std::to_string(message.bytes));
         return true;
       }
-      t.heard.push_back(heard);
+      t.heard.emplace_back(heard);
       carrier->accept(peer, 0);
       moved = true;
     }
@@ -89,7 +90,7 @@ bool Communicator::agreedOn(Operation &operation, uint64_t number) {
     if (peer == me)
       continue;
     Told &t = told[size_t(peer)];
-    Announcement &heard = t.heard[size_t(number - t.first)];
+    const Announcement &heard = *t.heard[size_t(number - t.first)];
     if (heard.firstLane < 1 || heard.firstLane > collectiveLanes - operation.lanes()) {
       fail(BRAID_MISMATCH, "operation " + std::to_string(number) + ": " + operation.request.title() +
                                ": expected a first lane from 1 to " +
@@ -108,7 +109,10 @@ bool Communicator::agreedOn(Operation &operation, uint64_t number) {
     if (!sizesAgree(operation, peer, heard))
       return false;
     operation.reaches(peer, heard.firstLane);
-    while (t.first <= number) { // operations agree in the order of their numbers
+    operation.hears(peer, heard.directness);
+    t.heard[size_t(number - t.first)].reset();
+    while (!t.heard.empty() &&
+           !t.heard.front()) { // one that waits for its turn, or for a device, agrees after later ones
       t.heard.pop_front();
       ++t.first;
     }

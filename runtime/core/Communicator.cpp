@@ -1,16 +1,13 @@
 //===- Communicator.cpp - ranks that operate together -------------------------------------------------------------===//
 #include "core/Communicator.h"
 #include "braid/runtime/algorithms/Levels.h"
-#include "core/DirectPlan.h"
 #include "core/Staging.h"
 #include "core/Waiting.h"
 #include "engines/Engines.h"
 #include "engines/islands/Islands.h"
 #include "transports/Clock.h"
-#include "transports/cuda/DeviceWords.h"
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <random>
 
@@ -192,21 +189,6 @@ void *Communicator::allocate(size_t bytes) {
   return carrier->allocate(bytes);
 }
 
-Outcome Communicator::allocate(braid_memory kind, size_t bytes, void *&memory) {
-  std::lock_guard<std::mutex> lock(mutex);
-  int device = localRank(hosts, me);
-  for (auto &[name, engine] : engines)
-    device = engine && engine->device() >= 0 ? engine->device() : device;
-  Outcome done = deviceMemory.allocate(kind, bytes, *carrier, device, memory);
-  return done ? done : Outcome(done.status, named(me) + ": " + done.text);
-}
-
-void Communicator::release(void *memory) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!deviceMemory.release(memory, *carrier))
-    carrier->release(memory);
-}
-
 /// The first `count` free lanes that follow each other.
 Outcome Communicator::takeLanes(const Request &request, int count, int &first) {
   if (request.pointToPoint()) {
@@ -247,47 +229,41 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   int firstLane = 1;
   auto engine = engines.find(request.engine);
   bool taken = engine != engines.end() && engine->second->takes(request.memory);
-  bool direct =
-      request.memory == BRAID_MEMORY_DEVICE && !request.byEngine() && planDirect(request, plan, attached, staging);
-  if (request.memory != BRAID_MEMORY_HOST && !taken && !direct)
-    done = Staging::make(request, *carrier, staging);
+  if (request.memory != BRAID_MEMORY_HOST && !taken)
+    done = Staging::make(request, *carrier, direct ? direct->context() : nullptr, ownDevice(), staging);
+  bool ofDevice = done && staging && request.memory == BRAID_MEMORY_DEVICE && !request.byEngine();
+  bool byNics = ofDevice && carrier->reachesDevices() && planGpuDirect(request, *staging, plan, attached);
+  Directness directness = Directness::HostBuffers;
+  if (ofDevice && !byNics)
+    directness = chooseDirect(request, *staging, done);
+  Direct *reads = directness == Directness::Can ? direct.get() : nullptr;
+  if (done && staging && !reads && !byNics)
+    done = staging->stage(request);
+  Transport &through = reads ? static_cast<Transport &>(reads->transport()) : *carrier;
   if (done && request.byEngine())
     done = planByEngine(request, byEngine);
-  else if (done && !direct)
-    done = makePlan(request, *carrier, plan);
-  if (done && !byEngine && !direct)
+  else if (done && !byNics)
+    done = makePlan(request, through, plan);
+  if (done && reads)
+    fuseCopies(plan);
+  else if (done && !byEngine && !byNics)
     done = attached.take(request);
+  int lanes = int(plan.lanes.size()) * (reads ? partLanes : 1); // were it staged, it would need so many
   if (done && !byEngine)
-    done = takeLanes(request, int(plan.lanes.size()), firstLane);
+    done = takeLanes(request, lanes, firstLane);
   if (!done) {
     for (void *memory : plan.memory)
-      carrier->release(memory);
+      through.release(memory);
     return {done.status, named(me) + ": " + request.title() + ": " + done.text};
   }
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
-  auto made =
-      std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached), std::move(staging),
-                                  std::move(byEngine), firstLane, queue, request.pointToPoint() ? pointToPoint++ : 0);
+  auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached),
+                                          std::move(staging), reads, directness, std::move(byEngine), firstLane, lanes,
+                                          queue, request.pointToPoint() ? pointToPoint++ : 0);
   operation = made.get();
   operations.insert(std::move(made));
   return {};
-}
-
-/// True: messages of the request begin and end in memory of the device.
-bool Communicator::planDirect(const Request &request, Plan &plan, Attachments &attached,
-                              std::unique_ptr<Staging> &staging) {
-  std::string how;
-  std::string why = whyNotDirect(request, *carrier);
-  Outcome done = why.empty() ? Staging::makeDirect(request, *carrier, staging) : Outcome(BRAID_UNSUPPORTED, why);
-  if (done)
-    done = makeDirectPlan(request, *carrier, plan, attached, how);
-  if (!done)
-    staging.reset();
-  if (const char *log = std::getenv("BRAID_LOG"); log && *log)
-    std::fprintf(stderr, "braid: %s: %s: memory of the device: %s\n", named(me).c_str(), request.title().c_str(),
-                 done ? how.c_str() : (std::string(cuda::stagedInstead) + ": " + done.text).c_str());
-  return bool(done);
 }
 
 Outcome Communicator::planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation) {
@@ -380,6 +356,7 @@ bool Communicator::progress() {
 
 bool Communicator::progressOwn() {
   bool moved = (agreeing || unsaid) && talk();
+  moved |= direct && direct->talk();
   carrier->progress();
   for (size_t i = 0; i < active.size();) {
     Operation *operation = active[i];
@@ -469,7 +446,7 @@ Outcome Communicator::destroy(Operation *operation) {
   active.erase(std::remove(active.begin(), active.end(), operation), active.end());
   family->ended(*operation);
   if (!operation->request.pointToPoint())
-    for (int i = 0; i < operation->lanes(); ++i)
+    for (int i = 0; i < operation->lanesTaken; ++i)
       freeLanes.insert(operation->firstLane + i);
   auto found = std::find_if(operations.begin(), operations.end(), [&](auto &own) { return own.get() == operation; });
   if (found != operations.end())

@@ -6,8 +6,9 @@
 // in different orders. After A (lane 1), B (2): rank 0 destroys A and plans C (1), rank 1 plans C (3) and destroys A. Were
 // lanes the same by assumption, rank 1 would send C's messages to where rank 0 takes those of its next operation.
 //
-// Lanes of the transport:   0 what operations are (see announce)   1 .. 3070 collectives
-//                           3071 what ranks wait for (see WaitNotes)      3072 .. 4095 send and recv, by tag
+// Lanes of the transport:   0 what operations are (see announce)   1 .. 3069 collectives
+//                           3070 what devices reach (see Direct)           3071 what ranks wait for (see WaitNotes)
+//                           3072 .. 4095 send and recv, by tag
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_CORE_COMMUNICATOR_H
 #define BRAID_RUNTIME_CORE_COMMUNICATOR_H
@@ -22,6 +23,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace braid::runtime {
@@ -112,6 +114,10 @@ public:
   std::string notAgreed(uint64_t number, int &rank) const;
   uint64_t stepsBegun() const { return family->begun; } ///< 0: steps are not announced
   uint64_t stepNumber() const { return family->step; }
+  /// Whether all ranks have found out whether the operation is direct, as all say that their buffers are fit for it, and whether
+  /// it `is`.
+  bool decided(const Operation &operation, Direct &direct, bool &is);
+  static constexpr int directLane = 3070; ///< where they do
   /// Whether the engine's operations that were started before it have been launched.
   bool mayLaunch(const Operation &operation) const;
   bool works() const { return bool(failure); } ///< it has not failed
@@ -121,7 +127,7 @@ public:
 private:
   friend class ProgressThread;
   friend class Family;
-  static constexpr int collectiveLanes = 3071; ///< with lane 0, for announcements
+  static constexpr int collectiveLanes = 3070; ///< with lane 0, for announcements
   static constexpr int noteLane = 3071, tagLanes = 3072;
   Communicator() = default;
 
@@ -139,7 +145,10 @@ private:
   void farewell(bool good, const std::string &why);
   void findHosts();
   Outcome connectEngines(Communicator *parent);
-  bool planDirect(const Request &request, Plan &plan, Attachments &attached, std::unique_ptr<Staging> &staging);
+  int ownDevice() const;
+  bool planGpuDirect(const Request &request, Staging &staging, Plan &plan, Attachments &attached);
+  Directness chooseDirect(const Request &request, const Staging &staging, Outcome &done);
+  void logDirect(const std::string &how);
   Outcome planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation);
   void lookForFaults();
   /// `operation` has made this rank wait for `waited` seconds: says so, and at the deadline fails with what both wait for.
@@ -154,7 +163,8 @@ private:
   struct Announcement {
     uint64_t hash;
     int32_t firstLane; ///< where the rank takes its messages
-    char text[100];
+    char text[99];
+    Directness directness;
     uint64_t gives, takes; ///< ragged: elements that it sends to who is told, and expects from it
   };
   struct Said {
@@ -162,7 +172,7 @@ private:
     const Announcement &to(int peer) const { return each[each.size() > 1 ? size_t(peer) : 0]; }
   };
   struct Told {
-    std::deque<Announcement> heard; ///< from a peer, from number `first` on
+    std::deque<std::optional<Announcement>> heard; ///< from a peer, from number `first` on; none: it was of use already
     uint64_t first = 0;
     uint64_t offered = 0; ///< of ours, to the peer
   };
@@ -181,6 +191,8 @@ private:
   std::deque<Said> said;            ///< sent from where it lies, as notes are: both outlive the transport
   std::unique_ptr<WaitNotes> notes; ///< made when somebody has waited for long
   std::unique_ptr<Transport> carrier;
+  std::unique_ptr<Direct> direct; ///< made for the first operation on a device that could be
+  std::set<std::string> loggedDirect;
   std::vector<std::string> engineNames;                   ///< the first: of operations that name none
   std::map<std::string, std::unique_ptr<Engine>> engines; ///< all but braid
   std::map<std::vector<int>, int> subsets;

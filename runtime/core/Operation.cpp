@@ -3,31 +3,26 @@
 #include "braid/runtime/algorithms/Paths.h"
 #include "braid/runtime/draws/Draws.h"
 #include "core/Communicator.h"
-#include "core/DirectPlan.h"
+#include "core/DeviceWork.h"
 #include "core/Staging.h"
-#include "reduce/Stream.h"
 #include "transports/Clock.h"
 #include <algorithm>
-#include <cstring>
 
 namespace braid::runtime {
 
-namespace {
-
-bool same(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor &x, const Tensor &y) {
-    return x.send == y.send && x.receive == y.receive && x.count == y.count;
-  });
-}
-
-} // namespace
-
 Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments held, std::unique_ptr<Staging> staged,
-                     std::unique_ptr<EngineOperation> engine, int firstLane, int queue, uint64_t pointToPoint)
+                     Direct *reads, Directness can, std::unique_ptr<EngineOperation> engine, int firstLane,
+                     int lanesTaken, int queue, uint64_t pointToPoint)
     : request(std::move(asked)), firstLane(firstLane), queue(queue), staging(std::move(staged)),
-      byEngine(std::move(engine)), comm(comm), transport(comm.transport()), plan(std::move(made)),
-      attached(std::move(held)), lands(transport.lands()), data(transport.carriesData()), lane(plan.lanes.size()),
+      byEngine(std::move(engine)), lanesTaken(lanesTaken), directness(can), comm(comm), direct(reads),
+      undecided(reads != nullptr), transport(reads ? &reads->transport() : &comm.transport()), plan(std::move(made)),
+      attached(std::move(held)), lands(transport->lands()), data(transport->carriesData()), lane(plan.lanes.size()),
       peerLane(size_t(request.ranks + request.options.helpers), firstLane) {
+  if (direct || isGpuDirect())
+    work = std::make_unique<DeviceWork>(staging->driver, staging->context, staging->stream,
+                                        direct ? direct->kernels() : nullptr, staging->flushes());
+  else
+    work = std::make_unique<HostWork>();
   for (size_t i = 0; i < lane.size(); ++i)
     lane[i].out.resize(plan.lanes[i].outboxes.size());
   agreed = request.pointToPoint() || request.ranks + request.options.helpers == 1;
@@ -37,138 +32,51 @@ Operation::Operation(Communicator &comm, Request asked, Plan made, Attachments h
   }
 }
 
+bool Operation::isGpuDirect() const {
+  return !direct && staging && request.memory == BRAID_MEMORY_DEVICE && !staging->stages();
+}
+
 Operation::~Operation() {
-  for (void *memory : plan.memory)
-    transport.release(memory);
+  if (work->later())
+    staging->finish(); // what is on its way still reads the plan's memory
+  release(plan);
   for (Other &other : others)
-    for (void *memory : other.plan.memory)
-      transport.release(memory);
+    release(other.plan);
+  if (direct)
+    direct->transport().close(firstLane, lanesTaken);
 }
 
-Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
-  constexpr size_t mostPlans =
-      4; // buffers that take turns: two for a loop that swaps, some more where loops are unrolled
-  Request wanted = request;
-  Outcome done = readBuffers(buffers, count, wanted);
-  if (done && staging) {
-    done = staging->rebind(wanted);
-    if (request.memory == BRAID_MEMORY_DEVICE && !onDevice())
-      return done; // the plan is of the memory that stands for the buffers
-  }
-  if (!done || same(wanted.tensors, request.tensors))
-    return done;
-  if (byEngine) {
-    done = byEngine->rebind(wanted.tensors);
-    if (done)
-      request.tensors = std::move(wanted.tensors);
-    return done;
-  }
-  Attachments fresh(transport);
-  auto found = std::find_if(others.begin(), others.end(),
-                            [&](const Other &other) { return same(other.tensors, wanted.tensors); });
-  const bool direct = onDevice(), planned = found != others.end();
-  std::string how;
-  if (Outcome known = direct && !planned ? Outcome() : fresh.take(wanted, direct ? &how : nullptr); !known)
-    return direct ? stageFrom(wanted) : known;
-  Other next;
-  if (planned) {
-    next = std::move(*found);
-    others.erase(found);
-  } else {
-    done = direct ? makeDirectPlan(wanted, transport, next.plan, fresh, how) : makePlan(wanted, transport, next.plan);
-    if (!done && direct)
-      return stageFrom(wanted);
-    if (!done) {
-      for (void *memory : next.plan.memory)
-        transport.release(memory);
-      return done;
-    }
-    if (others.size() + 1 >= mostPlans) {
-      for (void *memory : others.back().plan.memory)
-        transport.release(memory);
-      others.pop_back();
-    }
-  }
-  others.insert(others.begin(), {std::move(request.tensors), std::move(plan)});
-  request.tensors = std::move(wanted.tensors);
-  plan = std::move(next.plan);
-  attached = std::move(fresh);
-  return {};
+/// False: the communicator has failed for it.
+bool Operation::report(const Outcome &outcome) {
+  if (!outcome && comm.works())
+    comm.fail(outcome.status, request.title() + ": " + outcome.text);
+  return bool(outcome);
 }
 
-/// With these buffers messages can't begin and end on the device: from now on it is staged. Its messages stay the same.
-Outcome Operation::stageFrom(const Request &wanted) {
-  Request host = wanted;
-  std::unique_ptr<Staging> staged;
-  Plan planned;
-  Attachments fresh(transport);
-  Outcome done = Staging::make(host, transport, staged);
-  if (done)
-    done = makePlan(host, transport, planned);
-  if (done)
-    done = fresh.take(host);
-  if (!done) {
-    for (void *memory : planned.memory)
-      transport.release(memory);
-    return done;
-  }
-  for (void *memory : plan.memory)
-    transport.release(memory);
-  for (Other &other : others)
-    for (void *memory : other.plan.memory)
-      transport.release(memory);
-  others.clear();
-  request = std::move(host);
-  plan = std::move(planned);
-  attached = std::move(fresh); // before the memory that it is of
-  staging = std::move(staged);
-  return {};
+Outcome Operation::execute(const Copy &copy) const {
+  return data ? work->copy(copy.to, nullptr, copy.from, copy.bytes, copy.stream) : Outcome();
 }
 
-bool Operation::onDevice() const { return staging && staging->isDirect(); }
-
-/// At once.
-void Operation::copy(char *to, const char *from, size_t bytes) const {
-  if (!onDevice()) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  if (Outcome done = staging->copyNow(to, from, bytes); !done)
-    comm.fail(done.status, request.title() + ": " + done.text);
-}
-
-void Operation::execute(const Copy &copy) const {
-  if (!data)
-    return;
-  if (onDevice()) {
-    if (Outcome done = staging->copy(copy.to, copy.from, copy.bytes); !done)
-      comm.fail(done.status, request.title() + ": " + done.text);
-    return;
-  }
-  if (copy.from)
-    copyBytes(copy.to, copy.from, copy.bytes, copy.stream);
-  else
-    std::memset(copy.to, 0, copy.bytes);
-}
-
-void Operation::execute(const std::vector<Copy> &copies) const {
+Outcome Operation::execute(const std::vector<Copy> &copies) const {
+  Outcome done;
   for (const Copy &copy : copies)
-    execute(copy);
+    if (done)
+      done = execute(copy);
+  return done;
 }
 
 Outcome Operation::start(Operation *before, void *stream) {
   if (staging)
-    if (Outcome fetching = staging->fetch(stream); !fetching)
-      return fetching;
+    if (Outcome follows = staging->follow(stream); !follows)
+      return follows;
   if (byEngine && !staging)
     if (Outcome armed = byEngine->arm(stream); !armed)
       return armed;
   copied = 0;
   lanesLeft = lane.size();
   turnOf = before;
-  state = staging ? Fetching : Queued;
-  if (!staging)
-    takeOperands();
+  if (Outcome begun = begin(); !begun)
+    return begun;
   if (!agreed) {
     agreement = comm.announce(*this, firstPlace);
     place = agreement & 0x7fffffff;
@@ -176,11 +84,33 @@ Outcome Operation::start(Operation *before, void *stream) {
   return {};
 }
 
-void Operation::takeOperands() {
+/// Operands come to where steps take them: on a device some time later, and from a device to the host.
+Outcome Operation::begin() {
+  state = staging ? Fetching : Queued;
+  bool now = !staging || isDirect();
+  Outcome taken = now ? takeOperands() : Outcome();
+  return taken && staging ? staging->fetch() : taken;
+}
+
+Outcome Operation::takeOperands() {
   for (const Conversion &each : plan.widen)
     if (data)
-      convert(request.accumulation, each.to, request.type, each.from, each.count);
-  execute(plan.before);
+      if (Outcome done = work->convert(request.accumulation, each.to, request.type, each.from, each.count); !done)
+        return done;
+  return execute(plan.before);
+}
+
+/// All ranks have said whether they could. True: it goes on; else they have not agreed yet, or operands are brought first.
+bool Operation::decide() {
+  bool is = false;
+  if (!comm.decided(*this, *direct, is))
+    return false;
+  undecided = false;
+  if (is && plan.widen.empty() && plan.before.empty())
+    return true;
+  if (is || report(stageFrom(request)))
+    report(begin());
+  return false;
 }
 
 /// The connections that its path asks for carry its lanes, in turn; without a path all go over the one of each pair of ranks.
@@ -190,9 +120,9 @@ void Operation::route() {
   auto take = [&](int from, int to, size_t index, int on) {
     std::vector<algorithms::Paths::Connection> all = path.between(from, to);
     size_t which = index * all.size() / lane.size();
-    std::string why = all.empty() ? transport.route(from == request.me ? to : from, on, from == request.me, 0, -1)
-                                  : transport.route(from == request.me ? to : from, on, from == request.me,
-                                                    all[which].port, int(which));
+    std::string why = all.empty() ? transport->route(from == request.me ? to : from, on, from == request.me, 0, -1)
+                                  : transport->route(from == request.me ? to : from, on, from == request.me,
+                                                     all[which].port, int(which));
     if (!why.empty())
       comm.fail(BRAID_INVALID, request.title() + ": " + why);
   };
@@ -213,9 +143,9 @@ void Operation::launch() {
       comm.fail(launched.status, request.title() + ": engine '" + request.engine + "': " + launched.text);
     return;
   }
-  if (transport.hasPaths() && !request.pointToPoint())
+  if (transport->hasPaths() && !request.pointToPoint())
     route();
-  Clock *clock = transport.clock();
+  Clock *clock = transport->clock();
   double launched = clock ? clock->launched() : 0;
   if (uint64_t steps = comm.stepsBegun(); inStep != steps) {
     inStep = steps;
@@ -232,8 +162,8 @@ void Operation::launch() {
     here.number = firstPlace + uint32_t(i);
     for (size_t o = 0; o < l.out.size(); ++o) {
       int peer = plan.lanes[i].outboxes[o].peer, there = peerLane[size_t(peer)] + int(i);
-      l.out[o] = {0, 0, transport.accepted(peer, there), there};
-      transport.mark(peer, there, here);
+      l.out[o] = {0, 0, transport->accepted(peer, there), there};
+      transport->mark(peer, there, here);
     }
   }
   ++executions;
@@ -244,11 +174,11 @@ bool Operation::progress() {
   bool moved = false;
   if (state == Fetching) {
     bool there = false;
-    if (Outcome asked = staging->fetched(there); !asked)
-      comm.fail(asked.status, request.title() + ": " + asked.text);
+    report(staging->fetched(there));
     if (!there)
       return false;
-    takeOperands();
+    if (!direct)
+      report(takeOperands());
     state = Queued;
     moved = true;
   }
@@ -262,6 +192,8 @@ bool Operation::progress() {
     if (!agreed && !comm.agreedOn(*this, agreement))
       return moved;
     agreed = true;
+    if (undecided && !decide())
+      return moved || state != Agreeing;
     if (byEngine && !comm.mayLaunch(*this))
       return moved;
     launch();
@@ -275,7 +207,7 @@ bool Operation::progress() {
     if (!lane[i].done)
       moved |= progressLane(i);
   if (copied < plan.during.size()) { // messages first: others wait for them
-    execute(plan.during[copied++]);
+    report(execute(plan.during[copied++]));
     moved = true;
   }
   if (lanesLeft == 0 && state == Running) {
@@ -300,12 +232,40 @@ Outcome Operation::handOver(void *stream) {
   return staging ? staging->handOver(stream) : byEngine ? byEngine->handOver(stream) : Outcome();
 }
 
+/// Whether the device has done what the lane's steps have told it; messages that they have read are accepted then.
+bool Operation::quiet(size_t index) {
+  LaneState &l = lane[index];
+  if (!l.busy)
+    return true;
+  bool done = false;
+  if (!report(work->done(index, done)) || !done)
+    return false;
+  l.busy = false;
+  for (int peer : l.due)
+    transport->accept(peer, firstLane + int(index));
+  l.due.clear();
+  return true;
+}
+
+/// Work was told something for a step of the lane. False: it was refused.
+bool Operation::told(size_t index, const Outcome &outcome) {
+  if (!work->later())
+    return report(outcome);
+  lane[index].busy = true;
+  return report(outcome) && report(work->mark(index));
+}
+
+bool Operation::awaitsDevice() const {
+  return state == Fetching ||
+         (state == Running && std::any_of(lane.begin(), lane.end(), [](const LaneState &l) { return l.busy; }));
+}
+
 bool Operation::progressLane(size_t index) {
   LaneState &l = lane[index];
   const PlannedLane &planned = plan.lanes[index];
-  bool moved = false;
+  bool moved = l.busy && quiet(index);
   if (l.notBefore > 0) {
-    if (transport.clock()->now() < l.notBefore)
+    if (transport->clock()->now() < l.notBefore)
       return false;
     l.notBefore = 0;
   }
@@ -315,8 +275,10 @@ bool Operation::progressLane(size_t index) {
   while (l.next < planned.steps.size() && l.notBefore == 0) {
     const PlannedStep &step = planned.steps[l.next];
     if (step.kind == PlannedStep::Send) {
-      if (step.to && data)
-        copy(step.to, step.mine, step.bytes);
+      if (step.to && data && !report(work->copy(step.to, nullptr, step.mine, step.bytes, false)))
+        return moved;
+      if (!quiet(index)) // what is sent is not there yet
+        return moved;
       ++l.out[size_t(step.outbox)].sent;
       pump(index, size_t(step.outbox));
       if (lane.size() > 1 && l.next + 1 < planned.steps.size() && planned.steps[l.next + 1].kind == PlannedStep::Send) {
@@ -324,20 +286,20 @@ bool Operation::progressLane(size_t index) {
         return true;
       }
     } else if (step.kind == PlannedStep::Copy) {
-      if (data)
-        std::memcpy(step.to, step.mine, step.bytes);
+      if (data && !told(index, work->copy(step.to, nullptr, step.mine, step.bytes, false)))
+        return moved;
     } else if (!take(index, step)) {
       return moved;
     }
     ++l.next;
     moved = true;
   }
-  if (l.next < planned.steps.size())
+  if (l.next < planned.steps.size() || !quiet(index))
     return moved;
   for (size_t o = 0; o < l.out.size(); ++o) {
     const Outbox &outbox = planned.outboxes[o];
     if (l.out[o].offered < outbox.messages.size() ||
-        transport.accepted(outbox.peer, l.out[o].lane) < l.out[o].base + outbox.messages.size())
+        transport->accepted(outbox.peer, l.out[o].lane) < l.out[o].base + outbox.messages.size())
       return moved;
   }
   if (l.notBefore > 0)
@@ -355,9 +317,12 @@ bool Operation::pump(size_t index, size_t outbox) {
   while (out.offered < out.sent) {
     const OutMessage &message = planned.messages[out.offered];
     if (out.offered + 1 < planned.messages.size() && planned.messages[out.offered + 1].step == message.step)
-      transport.join(planned.peer, out.lane);
-    if (!transport.offer(planned.peer, out.lane, message.data, message.bytes, request.note()))
+      transport->join(planned.peer, out.lane);
+    if (!transport->offer(planned.peer, out.lane, message.data, message.bytes, request.note())) {
+      if (direct)
+        report(direct->transport().problem());
       break;
+    }
     ++out.offered;
     moved = true;
   }
@@ -371,7 +336,7 @@ bool Operation::clear(size_t index, const PlannedStep &step) {
     const Hazard &hazard = plan.hazards[size_t(i)];
     const OutState &out = l.out[size_t(hazard.outbox)];
     int peer = plan.lanes[index].outboxes[size_t(hazard.outbox)].peer;
-    if (transport.accepted(peer, out.lane) < out.base + hazard.messages)
+    if (transport->accepted(peer, out.lane) < out.base + hazard.messages)
       return false;
   }
   return true;
@@ -382,34 +347,44 @@ bool Operation::take(size_t index, const PlannedStep &step) {
   if (step.kind == PlannedStep::Combine) {
     if (!clear(index, step))
       return false;
-    if (step.count && data)
-      plan.reducer.run(step.to, step.mine, step.other, step.count, step.average, step.stream);
-    if (Clock *clock = transport.clock())
+    if (step.count && data && !told(index, work->combine(plan.reducer, step, step.mine, step.other)))
+      return false;
+    if (Clock *clock = transport->clock())
       l.notBefore = clock->reduced(step.bytes);
     return true;
   }
+  if (std::find(l.due.begin(), l.due.end(), step.peer) != l.due.end() && !quiet(index))
+    return false; // the one before it is still read
   Message message;
   if (lands && step.kind == PlannedStep::Receive && step.bytes == step.whole && data && clear(index, step))
-    transport.land(step.peer, firstLane + int(index), step.to, step.bytes, request.note());
-  if (!transport.peek(step.peer, firstLane + int(index), message) || !clear(index, step) ||
-      !checkMessage(step, message))
+    transport->land(step.peer, firstLane + int(index), step.to, step.bytes, request.note());
+  if (!transport->peek(step.peer, firstLane + int(index), message)) {
+    if (direct && !direct->transport().problem() && !transport->fault()) { // memory goes with who has died or given up
+      Outcome problem = direct->transport().problem();
+      problem.text += " (memory of " + comm.named(step.peer) + ")";
+      report(problem);
+    }
+    return false;
+  }
+  if (!clear(index, step) || !checkMessage(step, message))
     return false;
   if (step.count && data) {
     const char *theirs = static_cast<const char *>(message.data) + step.at;
     if (step.kind == PlannedStep::Receive && theirs == step.to) { // it has landed there
-      if (Outcome shown = onDevice() ? staging->show() : Outcome(); !shown)
-        comm.fail(shown.status, request.title() + ": " + shown.text);
-    } else if (step.kind == PlannedStep::Receive && onDevice())
-      copy(step.to, theirs, step.bytes);
-    else if (step.kind == PlannedStep::Receive)
-      copyBytes(step.to, theirs, step.bytes, step.stream);
-    else
-      plan.reducer.run(step.to, theirs, step.mine, step.count, step.average, step.stream);
+      if (!report(work->landed()) ||
+          (step.also && !told(index, work->copy(step.also, nullptr, step.to, step.bytes, false))))
+        return false;
+    } else if (!told(index, step.kind == PlannedStep::Receive
+                                ? work->copy(step.to, step.also, theirs, step.bytes, step.stream)
+                                : work->combine(plan.reducer, step, theirs, step.mine)))
+      return false;
   }
-  if (!step.more)
-    transport.accept(step.peer, firstLane + int(index));
+  if (!step.more && l.busy)
+    l.due.push_back(step.peer);
+  else if (!step.more)
+    transport->accept(step.peer, firstLane + int(index));
   if (step.kind == PlannedStep::Reduce)
-    if (Clock *clock = transport.clock())
+    if (Clock *clock = transport->clock())
       l.notBefore = clock->reduced(step.bytes);
   return true;
 }
@@ -433,21 +408,28 @@ bool Operation::checkMessage(const PlannedStep &step, const Message &message) {
 }
 
 void Operation::finish() {
-  for (; copied < plan.during.size(); ++copied)
-    execute(plan.during[copied]);
-  execute(plan.settle);
-  for (const Quotient &quotient : plan.averages)
-    if (data)
-      divide(request.accumulation, quotient.data, quotient.count, request.ranks);
-  execute(plan.after);
-  for (const Conversion &each : plan.narrow)
-    if (data)
-      convert(request.type, each.to, request.accumulation, each.from, each.count);
-  if (staging)
-    if (Outcome returned = staging->giveBack(); !returned)
-      return comm.fail(returned.status, request.title() + ": " + returned.text);
+  if (!report(settle()))
+    return;
   endedAt = comm.now();
   state = Done;
+}
+
+/// From where steps have left results to where they are wanted.
+Outcome Operation::settle() {
+  Outcome done;
+  for (; done && copied < plan.during.size(); ++copied)
+    done = execute(plan.during[copied]);
+  if (done)
+    done = execute(plan.settle);
+  for (const Quotient &quotient : plan.averages)
+    if (done && data)
+      done = work->divide(request.accumulation, quotient.data, quotient.count, request.ranks);
+  if (done)
+    done = execute(plan.after);
+  for (const Conversion &each : plan.narrow)
+    if (done && data)
+      done = work->convert(request.type, each.to, request.accumulation, each.from, each.count);
+  return done && staging ? staging->giveBack() : done;
 }
 
 std::string Operation::waitsFor(int *peer, int *onLane) const {
@@ -458,6 +440,11 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
     return "the device has not done what comes before it in its stream";
   if (state == Queued)
     return turnOf ? "waits for an earlier " + turnOf->request.title() : comm.waitsForTurn(*this);
+  if (state == Agreeing && undecided && agreed) {
+    whom = direct->silent();
+    where = comm.directLane;
+    return whom < 0 ? "nothing" : comm.named(whom) + " has not said whether it reaches the others' devices";
+  }
   if (state == Agreeing && agreed)
     return "waits for an earlier operation of engine '" + request.engine + "'";
   if (byEngine && state == Running) {
@@ -472,11 +459,13 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
     const LaneState &l = lane[i];
     if (l.done)
       continue;
+    if (l.busy)
+      return "the device has not done what comes before step " + std::to_string(l.next);
     if (l.next < plan.lanes[i].steps.size()) {
       const PlannedStep &step = plan.lanes[i].steps[l.next];
       Message message;
       if ((step.kind == PlannedStep::Receive || step.kind == PlannedStep::Reduce) &&
-          !transport.peek(step.peer, firstLane + int(i), message)) {
+          !transport->peek(step.peer, firstLane + int(i), message)) {
         whom = step.peer;
         where = firstLane + int(i);
         return "step " + std::to_string(step.number) + ": nothing from " + comm.named(step.peer);
@@ -484,7 +473,7 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
     }
     for (size_t o = 0; o < l.out.size(); ++o) {
       int to = plan.lanes[i].outboxes[o].peer;
-      if (transport.accepted(to, l.out[o].lane) < l.out[o].base + l.out[o].sent) {
+      if (transport->accepted(to, l.out[o].lane) < l.out[o].base + l.out[o].sent) {
         whom = to;
         where = firstLane + int(i);
         return comm.named(to) + " has not taken what was sent to it";

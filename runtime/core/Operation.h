@@ -7,7 +7,9 @@
 #define BRAID_RUNTIME_CORE_OPERATION_H
 
 #include "core/Attachments.h"
+#include "core/Direct.h"
 #include "core/Plan.h"
+#include "core/Work.h"
 #include "engines/Engine.h"
 
 namespace braid::runtime {
@@ -18,10 +20,11 @@ class Staging;
 class Operation {
 public:
   /// `pointToPoint`: number of a send or recv among those that this rank has planned. `staging`: of buffers on a device, in
-  /// whose place the plan has memory of the host, unless it is direct; null: there are none.
-  /// `byEngine`: runs it, in the plan's place; null: the plan does.
+  /// whose place the plan has memory of the host; null: there are none. `direct`: unless it has the device's, if all ranks can.
+  /// `byEngine`: runs it, in the plan's place; null: the plan does. `lanesTaken`: at least the plan's.
   Operation(Communicator &comm, Request request, Plan plan, Attachments attached, std::unique_ptr<Staging> staging,
-            std::unique_ptr<EngineOperation> byEngine, int firstLane, int queue, uint64_t pointToPoint);
+            Direct *direct, Directness directness, std::unique_ptr<EngineOperation> byEngine, int firstLane,
+            int lanesTaken, int queue, uint64_t pointToPoint);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
@@ -50,6 +53,23 @@ public:
   std::unique_ptr<Staging> staging;
   const std::unique_ptr<EngineOperation> byEngine;
   int lanes() const { return int(lane.size()); }
+  const int lanesTaken; ///< from firstLane on
+  /// What this rank says about its part.
+  Directness directness;
+  /// What a peer has said; that it can't is so for all.
+  void hears(int peer, Directness said) {
+    if (said != Directness::Can && refuser < 0) {
+      refuser = peer;
+      refusal = said;
+    }
+  }
+  int refuser = -1; ///< which rank can't
+  Directness refusal = Directness::Can;
+  bool isDirect() const { return direct && !undecided; }
+  /// NICs read and write the buffers on the device.
+  bool isGpuDirect() const;
+  /// It can only go on when a device has done something, which rings no bell.
+  bool awaitsDevice() const;
   /// Where a peer takes them, by its announcement: it differs where ranks destroy operations in different orders.
   void reaches(int peer, int firstLane) { peerLane[size_t(peer)] = firstLane; }
 
@@ -60,10 +80,13 @@ public:
   double wakeTime() const;
 
 private:
-  void takeOperands();
-  bool onDevice() const; ///< the plan's messages begin and end there
-  void copy(char *to, const char *from, size_t bytes) const;
+  Outcome takeOperands();
+  Outcome begin();
+  bool decide();
   Outcome stageFrom(const Request &wanted);
+  Outcome planFor(const Request &wanted, Plan &made);
+  void release(Plan &plan);
+  bool report(const Outcome &outcome);
   struct OutState {
     size_t sent = 0, offered = 0; ///< by the steps; to the transport
     uint64_t base = 0;            ///< accepted before this execution
@@ -74,6 +97,8 @@ private:
     bool done = false;
     double notBefore = 0; ///< of the transport's clock
     std::vector<OutState> out;
+    bool busy = false;    ///< a device has not done all that steps have told it
+    std::vector<int> due; ///< peers whose message is accepted then
   };
 
   void launch();
@@ -81,11 +106,14 @@ private:
   void route();
   bool progressLane(size_t index);
   bool pump(size_t index, size_t outbox);
+  bool quiet(size_t index);
+  bool told(size_t index, const Outcome &outcome);
   bool clear(size_t index, const PlannedStep &step);
   bool take(size_t index, const PlannedStep &step);
   bool checkMessage(const PlannedStep &step, const Message &message);
-  void execute(const Copy &copy) const;
-  void execute(const std::vector<Copy> &copies) const;
+  Outcome execute(const Copy &copy) const;
+  Outcome execute(const std::vector<Copy> &copies) const;
+  Outcome settle();
   void finish();
 
   /// A plan for other buffers than those in use.
@@ -95,7 +123,10 @@ private:
   };
 
   Communicator &comm;
-  Transport &transport;
+  Direct *direct;       ///< null: messages are of the host
+  bool undecided;       ///< other ranks may not be able to
+  Transport *transport; ///< of the communicator, or direct's
+  std::unique_ptr<Work> work;
   Plan plan;
   Attachments attached;
   const bool lands;          ///< messages may land where steps want them

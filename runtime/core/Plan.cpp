@@ -27,7 +27,6 @@ using algorithms::Collective;
 using algorithms::Step;
 using algorithms::StepProgram;
 
-constexpr int partLanes = 2;
 constexpr size_t mostParts = 1024;
 
 /// Small tensors of a bucket as one tensor in staging buffers, block by block.
@@ -169,7 +168,8 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
   } else {
     program = request.algorithm->program(kind, request.ranks, request.me, request.options);
   }
-  plan.reducer = {request.reduces() ? combiner(request.type, request.reduction) : nullptr, request.type, request.ranks};
+  plan.reducer = {request.reduces() ? combiner(request.type, request.reduction) : nullptr, request.type, request.ranks,
+                  request.reduction};
 
   // May messages stay where they are, and also those of tensors that are in place? Beyond some ranks, a copy is cheaper
   // than finding out.
@@ -235,6 +235,28 @@ Outcome makePlan(const Request &request, Transport &transport, Plan &plan) {
   }
   plan.after = std::move(unpack);
   return {};
+}
+
+void fuseCopies(Plan &plan) {
+  for (PlannedLane &lane : plan.lanes) {
+    std::vector<PlannedStep> steps;
+    for (PlannedStep &step : lane.steps) {
+      if (step.kind == PlannedStep::Send && step.to) {
+        PlannedStep *last = steps.empty() ? nullptr : &steps.back();
+        bool writes = last && last->kind != PlannedStep::Send && last->kind != PlannedStep::Copy;
+        if (writes && last->to == step.mine && last->bytes == step.bytes && !last->also) {
+          last->also = step.to;
+        } else {
+          PlannedStep copy = step;
+          copy.kind = PlannedStep::Copy;
+          steps.push_back(copy);
+        }
+        step.to = nullptr;
+      }
+      steps.push_back(step);
+    }
+    lane.steps = std::move(steps);
+  }
 }
 
 } // namespace braid::runtime

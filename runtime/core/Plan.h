@@ -19,6 +19,7 @@ struct PlannedStep {
   int outbox = -1;             ///< Send: index in the lane's outboxes
   int peer = 0;                ///< Receive, Reduce
   char *to = nullptr;          ///< where the result goes; Send: null, or where the message is copied to
+  char *also = nullptr;        ///< Receive, Reduce, Combine: and a second copy of it (fuseCopies)
   const char *mine = nullptr;  ///< Reduce, Combine: what is there so far; Send: what is copied
   const char *other = nullptr; ///< Combine: the rank's operand
   size_t bytes = 0, count = 0;
@@ -85,11 +86,18 @@ struct Plan {
   Reducer reducer;
 };
 
+/// Lanes of a channel at most: parts of a large tensor take turns on them.
+constexpr int partLanes = 2;
+
 /// Tensors below this many bytes travel together in a bucket.
 constexpr size_t packedBelow = 32 << 10;
 
 /// On failure the memory that was taken is in plan.memory all the same.
 Outcome makePlan(const Request &request, Transport &transport, Plan &plan);
+
+/// Messages that are copied when they are sent are written by the step before, which makes what they carry, or else copied by a
+/// step of their own: receive, reduce and copy in one pass.
+void fuseCopies(Plan &plan);
 
 } // namespace braid::runtime
 

@@ -41,7 +41,7 @@ void ProgressThread::run() {
       continue;
     if (Clock *clock = comm.transport().clock()) // steps that only wait for a time
       comm.armClock(*clock);
-    bool parks = comm.transport().park(true);
+    bool parks = !comm.polls() && comm.transport().park(true);
     if (parks && comm.progress())
       continue;
     lock.unlock();

@@ -17,50 +17,14 @@ Address addressOf(const void *at) { return reinterpret_cast<Address>(at); }
 
 } // namespace
 
-Outcome Staging::make(Request &request, Transport &transport, std::unique_ptr<Staging> &staging) {
+Outcome Staging::make(const Request &request, Transport &transport, cuda::Context its, int ordinal,
+                      std::unique_ptr<Staging> &staging) {
   Outcome why;
   const cuda::Driver *driver = cuda::Driver::find(why);
   if (!driver)
     return why;
   std::unique_ptr<Staging> made(new Staging(*driver, transport));
-  Outcome done = made->open(request);
-  if (!done)
-    return done;
-  size_t bytes = 0;
-  if (request.memory == BRAID_MEMORY_DEVICE)
-    for (const Tensor &tensor : request.tensors)
-      bytes += roundedUp(request.operandBytes(tensor), alignment) + roundedUp(request.resultBytes(tensor), alignment);
-  if (bytes)
-    done = made->room(bytes);
-  if (done)
-    done = made->bind(request);
-  if (!done)
-    return done;
-  if (request.memory == BRAID_MEMORY_DEVICE) { // from here on the request is one of the host
-    size_t i = 0, o = 0;
-    for (Tensor &tensor : request.tensors) {
-      if (request.operandBytes(tensor))
-        tensor.send = made->in[i++].host;
-      if (request.resultBytes(tensor))
-        tensor.receive = made->out[o++].host;
-    }
-  }
-  staging = std::move(made);
-  return {};
-}
-
-Outcome Staging::makeDirect(const Request &request, Transport &transport, std::unique_ptr<Staging> &staging) {
-  Outcome why;
-  const cuda::Driver *driver = cuda::Driver::find(why);
-  if (!driver)
-    return why;
-  std::unique_ptr<Staging> made(new Staging(*driver, transport));
-  made->direct = true;
-  Outcome done = made->open(request);
-  if (done) {
-    Current current(*driver, made->context);
-    done = current.outcome() ? cuda::visibilityOfWrites(*driver, made->visible) : current.outcome();
-  }
+  Outcome done = made->open(request, its, ordinal);
   if (done)
     done = made->bind(request);
   if (done)
@@ -68,43 +32,44 @@ Outcome Staging::makeDirect(const Request &request, Transport &transport, std::u
   return done;
 }
 
-Outcome Staging::copy(void *to, const void *from, size_t bytes) {
-  if (bytes == 0)
+Outcome Staging::stage(Request &request) {
+  if (request.memory != BRAID_MEMORY_DEVICE)
     return {};
-  Current current(driver, context);
-  Outcome done = current.outcome();
+  size_t bytes = 0;
+  for (const Tensor &tensor : request.tensors)
+    bytes += roundedUp(request.operandBytes(tensor), alignment) + roundedUp(request.resultBytes(tensor), alignment);
+  Outcome done = bytes ? room(bytes) : Outcome();
+  staged = true;
+  if (done)
+    done = bind(request);
   if (!done)
     return done;
-  return from ? driver.check(driver.cuMemcpyAsync(addressOf(to), addressOf(from), bytes, stream),
-                             "copying " + std::to_string(bytes) + " bytes of the device")
-              : driver.check(driver.cuMemsetD8Async(addressOf(to), 0, bytes, stream),
-                             std::to_string(bytes) + " zeros on the device");
+  size_t i = 0, o = 0;
+  for (Tensor &tensor : request.tensors) { // from here on the request is one of the host
+    if (request.operandBytes(tensor))
+      tensor.send = in[i++].host;
+    if (request.resultBytes(tensor))
+      tensor.receive = out[o++].host;
+  }
+  return {};
 }
 
-Outcome Staging::copyNow(void *to, const void *from, size_t bytes) {
-  Outcome done = copy(to, from, bytes);
-  if (!done)
-    return done;
+Outcome Staging::openToNics() {
   Current current(driver, context);
-  return driver.check(driver.cuStreamSynchronize(stream), "waiting for a copy of the device");
-}
-
-Outcome Staging::show() {
-  if (visible == cuda::Visible::Always)
-    return {};
-  Current current(driver, context);
-  Outcome done = current.outcome();
-  return done ? driver.check(driver.cuFlushGPUDirectRDMAWrites(cuda::flushCurrentContext, cuda::flushToOwner),
-                             "flushing what came from the network")
-              : done;
+  return current.outcome() ? cuda::visibilityOfWrites(driver, visible) : current.outcome();
 }
 
 /// The context of the first buffer's device; a stream and events there.
-Outcome Staging::open(const Request &request) {
+Outcome Staging::open(const Request &request, cuda::Context its, int ordinal) {
   Address some = 0;
   for (const Tensor &tensor : request.tensors)
     some = some ? some : tensor.send ? addressOf(tensor.send) : addressOf(tensor.receive);
-  Outcome done = cuda::contextOf(driver, request.memory == BRAID_MEMORY_DEVICE ? some : 0, context);
+  bool device = request.memory == BRAID_MEMORY_DEVICE;
+  if (device && !some)
+    context = its;
+  Outcome done = context ? Outcome() : cuda::contextOf(driver, device ? some : 0, context, ordinal);
+  if (!done && !some) // there may be fewer devices than ranks
+    done = cuda::contextOf(driver, 0, context);
   if (!done)
     return done;
   Current current(driver, context);
@@ -167,7 +132,7 @@ Outcome Staging::bind(const Request &request) {
                                    (!known   ? "memory that the driver does not know"
                                     : device ? "memory of the host"
                                              : "memory of a device")};
-      if (device && !direct) {
+      if (device && staged) {
         list.push_back({addressOf(at), next, bytes});
         next += roundedUp(bytes, alignment);
       }
@@ -189,18 +154,27 @@ Outcome Staging::rebind(const Request &request) {
   return current.outcome() ? bind(request) : current.outcome();
 }
 
-Outcome Staging::fetch(void *programs) {
+Outcome Staging::follow(void *programs) {
   Current current(driver, context);
   Outcome done = current.outcome();
   if (done)
     done = driver.check(driver.cuEventRecord(ready, programs), "an event in the stream of the start");
-  if (done)
-    done = driver.check(driver.cuStreamWaitEvent(stream, ready, 0), "waiting for the stream of the start");
+  return done ? driver.check(driver.cuStreamWaitEvent(stream, ready, 0), "waiting for the stream of the start") : done;
+}
+
+Outcome Staging::fetch() {
+  Current current(driver, context);
+  Outcome done = current.outcome();
   for (const Copy &copy : in)
     if (done && transport.carriesData())
       done = driver.check(driver.cuMemcpyAsync(addressOf(copy.host), copy.device, copy.bytes, stream),
                           "fetching " + std::to_string(copy.bytes) + " bytes from the device");
   return done ? driver.check(driver.cuEventRecord(here, stream), "an event after the operands") : done;
+}
+
+void Staging::finish() {
+  Current current(driver, context);
+  driver.cuStreamSynchronize(stream);
 }
 
 Outcome Staging::fetched(bool &there) {

@@ -1,6 +1,6 @@
 //===- Staging.h - an operation whose buffers are on a device ------------------------------------------------------===//
 //
-// Where a transport can't reach the device (no GPUDirect), or something is to be computed, messages are of the host: the plan works on pinned memory of the
+// Where devices can't reach each other (Direct.h), nor NICs them (GpuDirectPlan.h), messages are of the host: the plan works on pinned memory of the
 // transport, operands are fetched into it before the first message and results are given back after the last. All of it is ordered
 // by events, never by waiting for a stream:
 //
@@ -8,11 +8,8 @@
 //   the operation's own               fetch operands --here--> messages on the host --> give results back
 //                          braid_op_start_on                                   braid_op_wait_on
 //
-// Where it can, an operation that only moves bytes (DirectPlan.h) has none of these copies: messages begin and end in the program's
-// own buffers. What the processor would copy there itself (a rank's own part of a result, a message that came before it was awaited),
-// the device copies, in the operation's stream.
-//
-// Pinned memory of the program needs no copies; messages only wait for what comes before them in the stream.
+// Pinned memory of the program needs no copies; messages only wait for what comes before them in the stream. Neither does an
+// operation that is direct or GPUDirect, whose steps are work of the same stream (DeviceWork.h).
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_CORE_STAGING_H
 #define BRAID_RUNTIME_CORE_STAGING_H
@@ -25,34 +22,42 @@ namespace braid::runtime {
 
 class Staging {
 public:
-  /// Of a request with buffers that are not plain memory of the host; puts memory of the transport in their place.
-  static Outcome make(Request &request, Transport &transport, std::unique_ptr<Staging> &staging);
-  /// Of a request whose messages are to begin and end in memory of the device.
-  static Outcome makeDirect(const Request &request, Transport &transport, std::unique_ptr<Staging> &staging);
+  /// Of a request with buffers that are not plain memory of the host. Where this rank has no buffers: in the context `its`, else
+  /// the thread's, else that of device `ordinal`.
+  static Outcome make(const Request &request, Transport &transport, cuda::Context its, int ordinal,
+                      std::unique_ptr<Staging> &staging);
   ~Staging();
   Staging(const Staging &) = delete;
   Staging &operator=(const Staging &) = delete;
 
+  /// Puts memory of the transport in the place of a device's.
+  Outcome stage(Request &request);
+  bool stages() const { return staged; } ///< it has
+  /// Messages are to begin and end on the device: fails where NICs may not write there.
+  Outcome openToNics();
+  bool flushes() const { return visible == cuda::Visible::Flushed; } ///< what NICs have written
   /// Other buffers of the same sizes.
   Outcome rebind(const Request &request);
-  /// Operands come to the host when `stream` has come to here.
-  Outcome fetch(void *stream);
+  /// What comes next follows what `stream` has come to.
+  Outcome follow(void *stream);
+  /// Operands come to the host.
+  Outcome fetch();
+  /// Whether all before the last fetch is done, and operands are there.
   Outcome fetched(bool &there);
-  bool isDirect() const { return direct; }
-  /// Direct. In the operation's stream, after what came before the start; `from` null: zeros.
-  Outcome copy(void *to, const void *from, size_t bytes);
-  /// The same, and it is there: messages are of memory that the transport wants back.
-  Outcome copyNow(void *to, const void *from, size_t bytes);
-  /// What has landed on the device is seen by its kernels, and by who reads it from there.
-  Outcome show();
   /// Results go to the device.
   Outcome giveBack();
   /// What comes next in `stream` finds them there.
   Outcome handOver(void *stream);
+  /// Nothing of it is on its way any more.
+  void finish();
+
+  const cuda::Driver &driver;
+  cuda::Context context = nullptr;
+  cuda::Stream stream = nullptr; ///< the operation's own
 
 private:
   Staging(const cuda::Driver &driver, Transport &transport) : driver(driver), transport(transport) {}
-  Outcome open(const Request &request);
+  Outcome open(const Request &request, cuda::Context its, int ordinal);
   Outcome bind(const Request &request);
   Outcome room(size_t bytes);
 
@@ -63,16 +68,13 @@ private:
     size_t bytes;
   };
 
-  const cuda::Driver &driver;
   Transport &transport;
-  bool direct = false;
+  bool staged = false;
   cuda::Visible visible = cuda::Visible::Always;
-  cuda::Context context = nullptr;
-  cuda::Stream stream = nullptr;
   cuda::Event ready = nullptr, here = nullptr, landed = nullptr;
   void *memory = nullptr;    ///< of the transport
   char *pinned = nullptr;    ///< its pages that are registered
-  std::vector<Copy> in, out; ///< of pinned buffers none
+  std::vector<Copy> in, out; ///< of buffers that are staged
 };
 
 } // namespace braid::runtime

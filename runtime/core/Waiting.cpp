@@ -147,7 +147,7 @@ bool Communicator::lookForLeavers() {
 
 bool Communicator::polls() const {
   return std::any_of(active.begin(), active.end(), [](Operation *each) {
-    return each->state == Operation::Fetching || (each->byEngine && each->state == Operation::Running);
+    return each->awaitsDevice() || (each->byEngine && each->state == Operation::Running);
   });
 }
 

@@ -6,11 +6,15 @@ set(BRAID_RT_CORE_SOURCES
   core/Counts.cpp
   core/Defaults.cpp
   core/DeviceMemory.cpp
-  core/DirectPlan.cpp
+  core/DeviceWork.cpp
+  core/Devices.cpp
+  core/Direct.cpp
+  core/DirectTransport.cpp
   core/Exchange.cpp
   core/Family.cpp
   core/Farewell.cpp
   core/Forks.cpp
+  core/GpuDirectPlan.cpp
   core/InProcessExchange.cpp
   core/Inner.cpp
   core/Operation.cpp
@@ -18,6 +22,7 @@ set(BRAID_RT_CORE_SOURCES
   core/Plan.cpp
   core/Progress.cpp
   core/RankLocal.cpp
+  core/Replan.cpp
   core/Request.cpp
   core/Staging.cpp
   core/SystemError.cpp
@@ -25,4 +30,5 @@ set(BRAID_RT_CORE_SOURCES
   core/Version.cpp
   core/Waiting.cpp
   core/WaitNotes.cpp
+  core/Work.cpp
   core/ZeroCopy.cpp)

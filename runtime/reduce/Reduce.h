@@ -28,6 +28,7 @@ struct Reducer {
   Combine combine = nullptr;
   braid_type type = BRAID_BOOL;
   int ranks = 1; ///< of an average
+  braid_reduction reduction = BRAID_SUM;
 
   /// dst[i] = a[i] op b[i], then divided by the ranks if `average`, written past the cache if `stream`.
   void run(void *dst, const void *a, const void *b, size_t count, bool average, bool stream) const;

@@ -82,6 +82,11 @@ public:
   virtual void join(int peer, int lane) {}
   /// How many messages offered to `peer` on `lane` have been accepted.
   virtual uint64_t accepted(int peer, int lane) = 0;
+  /// Whether a message may only name bytes, which peers read elsewhere: all of them are on one host, nothing is delayed, and
+  /// hold keeps what is named.
+  virtual bool names() const { return false; }
+  /// What was offered last to `peer` on `lane` counts as accepted when the peer has accepted it, also if its bytes were copied.
+  virtual void hold(int peer, int lane) {}
   /// The oldest message from `peer` on `lane` that was not accepted yet is wanted here, if it is of that size and has that note: it may
   /// land there, and peek then shows it there. Until then nobody else reads or writes these bytes.
   virtual bool lands() const { return false; } ///< whether land does anything

@@ -19,6 +19,8 @@ public:
       return;
     runtime::Outcome done;
     driver = runtime::cuda::Driver::find(done);
+    if (done)
+      done = share();
     void *probe = done ? braid_alloc_in(comm, BRAID_MEMORY_DEVICE, 1) : nullptr; // the stream is of the same device
     if (done)
       done = probe ? runtime::cuda::contextOf(*driver, reinterpret_cast<runtime::cuda::Address>(probe), context)
@@ -70,6 +72,20 @@ public:
   std::string problem;
 
 private:
+  /// Of fewer devices than ranks each has several: a thread without a context gets that of its rank's.
+  runtime::Outcome share() {
+    int32_t rank = 0, ranks = 0;
+    int devices = 0;
+    runtime::cuda::Context own = nullptr;
+    braid_comm_rank(comm, &rank, &ranks);
+    driver->cuDeviceGetCount(&devices);
+    driver->cuCtxGetCurrent(&own);
+    if (own || devices >= ranks)
+      return {};
+    runtime::Outcome done = driver->check(driver->cuDevicePrimaryCtxRetain(&own, rank % devices), "a context");
+    return done ? driver->check(driver->cuCtxSetCurrent(own), "a context") : done;
+  }
+
   struct Twin {
     unsigned char *here, *there;
     size_t bytes;

@@ -6,10 +6,12 @@
 //   - device memory has addresses that the CPU can't touch: the pages behind them are mapped a second time, for kernels only;
 //   - work of a stream is done late: one piece of it each time that somebody asks for an event, all when a stream is
 //     synchronised. What does not wait reads and writes too early.
-//   - a copy to or from memory of the host that was not registered is counted (fake_pageable_copies).
+//   - a copy to or from memory of the host that was not registered is counted (fake_pageable_copies);
+//   - memory that was freed, or closed, or is another device's without access to it, ends what touches it, and all later work, in
+//     an error (Machine.h), and its addresses are given out again.
 //
 // With BRAID_FAKE_CUDA=no-wait streams do not wait for events, with no-query events have always come: what a program that forgets
-// them would see.
+// them would see. What machines lack that have other memory than this one: Peers.cpp.
 //
 // A kernel is run thread by thread on the CPU, from the source that nvcc compiles (HostKernels).
 //
@@ -18,110 +20,24 @@
 // stand-in needs to put work into streams (test/nccl) is fake_enqueue, fake_inside and fake_stream_device.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "test/cuda/HostKernels.h"
+#include "test/cuda/Machine.h"
 #include "transports/cuda/Current.h"
 #include "transports/cuda/Images.h"
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <fcntl.h>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <vector>
 
-using namespace braid::runtime::cuda;
-using braid::test::HostKernel;
-using braid::test::hostKernel;
+using namespace braid::test;
 
 namespace {
 
-constexpr Result invalid = 1, outOfMemory = 2, noContext = 201, notFound = 500;
-
-int devices() {
-  static const char *asked = std::getenv("BRAID_FAKE_CUDA_DEVICES");
-  static const int count = asked ? std::atoi(asked) : 0;
-  return count;
-}
-
-/// Contexts are numbers of devices, plus one.
 thread_local std::vector<intptr_t> contexts;
-intptr_t current() { return !contexts.empty() ? contexts.back() : devices() ? 0 : 1; }
-
-struct Block {
-  size_t bytes, mapped;
-  char *inside; ///< where kernels see it
-  int device;
-  int file; ///< the pages
-};
-
-struct FakeEvent {
-  uint64_t recorded = 0, come = 0;
-};
-
-struct FakeStream {
-  std::deque<std::function<bool()>> work; ///< false: not yet
-  int device = 0;
-};
-
-struct Machine {
-  std::recursive_mutex mutex;
-  std::map<uintptr_t, Block> blocks; ///< of device memory, by address
-  std::map<uintptr_t, size_t> registered;
-  std::set<FakeStream *> streams;
-  FakeStream defaultStream;
-  uint64_t pageable = 0, launches = 0, staged = 0, flushes = 0;
-
-  Machine() { streams.insert(&defaultStream); }
-
-  const Block *find(uintptr_t at, uintptr_t &base) const {
-    auto after = blocks.upper_bound(at);
-    if (after == blocks.begin())
-      return nullptr;
-    --after;
-    base = after->first;
-    return at < base + after->second.bytes ? &after->second : nullptr;
-  }
-  /// Where a kernel sees what the program names by `at`.
-  void *inside(const void *at) const {
-    uintptr_t base = 0;
-    const Block *block = find(reinterpret_cast<uintptr_t>(at), base);
-    return block ? block->inside + (reinterpret_cast<uintptr_t>(at) - base) : const_cast<void *>(at);
-  }
-  bool isPinned(uintptr_t at, size_t bytes) const {
-    auto after = registered.upper_bound(at);
-    return after != registered.begin() && at + bytes <= std::prev(after)->first + std::prev(after)->second;
-  }
-  /// The next piece of work of some stream that can be done. False: there is none.
-  bool step() {
-    for (FakeStream *stream : streams)
-      if (!stream->work.empty() && stream->work.front()()) {
-        stream->work.pop_front();
-        return true;
-      }
-    return false;
-  }
-};
-
-Machine &machine() {
-  static auto *made = new Machine;
-  return *made;
-}
-bool broken(const char *how) {
-  static const char *asked = std::getenv("BRAID_FAKE_CUDA");
-  return asked && std::strcmp(asked, how) == 0;
-}
-
-using Lock = std::lock_guard<std::recursive_mutex>;
-
-FakeStream &streamOf(Stream stream) { return stream ? *static_cast<FakeStream *>(stream) : machine().defaultStream; }
 
 } // namespace
+
+intptr_t braid::test::current() { return !contexts.empty() ? contexts.back() : devices() ? 0 : 1; }
 
 extern "C" {
 
@@ -192,7 +108,10 @@ Result cuCtxPopCurrent_v2(Context *context) {
   contexts.pop_back();
   return success;
 }
-Result cuGetErrorString(Result, const char **text) { return *text = "refused by the stand-in", success; }
+Result cuGetErrorString(Result error, const char **text) {
+  *text = error == illegalAddress ? "an illegal memory access was encountered" : "refused by the stand-in";
+  return success;
+}
 
 Result cuPointerGetAttribute(void *value, int attribute, Address at) {
   Lock lock(machine().mutex);
@@ -203,7 +122,10 @@ Result cuPointerGetAttribute(void *value, int attribute, Address at) {
   if (attribute == pointerMemoryType)
     *static_cast<unsigned *>(value) = device ? memoryDevice : memoryHost;
   else if (attribute == pointerContext)
-    *static_cast<Context *>(value) = reinterpret_cast<Context>(intptr_t(device ? device->device : 0) + 1);
+    *static_cast<Context *>(value) =
+        device && device->pool ? nullptr : reinterpret_cast<Context>(intptr_t(device ? device->device : 0) + 1);
+  else if (attribute == pointerBufferId)
+    *static_cast<unsigned long long *>(value) = device ? device->number : 0;
   else
     *static_cast<int *>(value) = device ? device->device : 0;
   return success;
@@ -211,25 +133,19 @@ Result cuPointerGetAttribute(void *value, int attribute, Address at) {
 
 Result cuMemAlloc_v2(Address *at, size_t bytes) {
   Lock lock(machine().mutex);
-  size_t page = size_t(sysconf(_SC_PAGESIZE)), mapped = (bytes + page - 1) / page * page;
-  int fd = memfd_create("device", MFD_CLOEXEC);
   if (!current())
-    return close(fd), noContext;
-  if (bytes == 0 || fd < 0 || ftruncate(fd, off_t(mapped)) != 0)
+    return noContext;
+  int fd = bytes ? memfd_create("device", MFD_CLOEXEC) : -1;
+  if (fd < 0 || ftruncate(fd, off_t(bytes)) != 0 || !(*at = machine().map(fd, bytes, int(current() - 1)))) {
+    close(fd);
     return bytes ? outOfMemory : invalid;
-  void *outside = mmap(nullptr, mapped, PROT_NONE, MAP_SHARED, fd, 0);
-  void *inside = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (outside == MAP_FAILED || inside == MAP_FAILED)
-    return outOfMemory;
-  *at = reinterpret_cast<uintptr_t>(outside);
-  machine().blocks[*at] = {bytes, mapped, static_cast<char *>(inside), int(current() - 1), fd};
+  }
   return success;
 }
 
 /// A file whose position is where the range begins. With BRAID_FAKE_CUDA=no-export there is none.
 Result cuMemGetHandleForAddressRange(void *handle, Address at, size_t bytes, int type, unsigned long long flags) {
   Lock lock(machine().mutex);
-  constexpr Result notSupported = 801;
   size_t page = size_t(sysconf(_SC_PAGESIZE));
   uintptr_t base = 0;
   const Block *block = machine().find(at, base);
@@ -238,7 +154,7 @@ Result cuMemGetHandleForAddressRange(void *handle, Address at, size_t bytes, int
   if (!block || type != rangeAsDmaBuf || flags || at % page || bytes % page || bytes == 0 ||
       at - base + bytes > block->mapped)
     return invalid;
-  int file = open(("/proc/self/fd/" + std::to_string(block->file)).c_str(), O_RDWR | O_CLOEXEC);
+  int file = open(("/proc/self/fd/" + std::to_string(block->fd)).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0 || lseek(file, off_t(at - base), SEEK_SET) < 0)
     return invalid;
   return *static_cast<int *>(handle) = file, success;
@@ -247,14 +163,9 @@ Result cuMemGetHandleForAddressRange(void *handle, Address at, size_t bytes, int
 Result cuMemFree_v2(Address at) {
   Lock lock(machine().mutex);
   auto found = machine().blocks.find(at);
-  if (found == machine().blocks.end())
+  if (found == machine().blocks.end() || found->second.imports)
     return invalid;
-  while (machine().step())
-    ;
-  munmap(reinterpret_cast<void *>(at), found->second.mapped);
-  munmap(found->second.inside, found->second.mapped);
-  close(found->second.file);
-  machine().blocks.erase(found);
+  machine().unmap(found);
   return success;
 }
 
@@ -280,23 +191,30 @@ Result cuMemcpyAsync(Address to, Address from, size_t bytes, Stream stream) {
   Lock lock(machine().mutex);
   uintptr_t base;
   for (Address at : {to, from})
-    if (!machine().find(at, base) && !machine().isPinned(at, bytes))
-      ++machine().pageable;
+    if (!machine().find(at, base))
+      machine().pageable += !machine().isPinned(at, bytes);
   if (!machine().find(to, base) != !machine().find(from, base))
     machine().staged += bytes;
+  int device = fake_stream_device(stream);
   streamOf(stream).work.push_back([=] {
-    std::memcpy(machine().inside(reinterpret_cast<void *>(to)), machine().inside(reinterpret_cast<void *>(from)),
-                bytes);
+    void *target = machine().touched(reinterpret_cast<void *>(to), device, false);
+    void *source = machine().touched(reinterpret_cast<void *>(from), device, false);
+    if (target && source)
+      std::memcpy(target, source, bytes);
     return true;
   });
-  return success;
+  return machine().fault;
 }
 
 Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Stream stream) {
   Lock lock(machine().mutex);
-  streamOf(stream).work.push_back(
-      [=] { return std::memset(machine().inside(reinterpret_cast<void *>(to)), value, bytes), true; });
-  return success;
+  int device = fake_stream_device(stream);
+  streamOf(stream).work.push_back([=] {
+    if (void *target = machine().touched(reinterpret_cast<void *>(to), device, true))
+      std::memset(target, value, bytes);
+    return true;
+  });
+  return machine().fault;
 }
 
 Result cuStreamCreate(Stream *stream, unsigned) {
@@ -314,7 +232,7 @@ Result cuStreamSynchronize(Stream stream) {
   while (!streamOf(stream).work.empty())
     if (!machine().step())
       return invalid; // it waits for itself
-  return success;
+  return machine().fault;
 }
 
 Result cuStreamDestroy_v2(Stream stream) {
@@ -357,7 +275,7 @@ Result cuEventQuery(Event event) {
     return success;
   if (fake->come < fake->recorded)
     machine().step();
-  return fake->come < fake->recorded ? notReady : success;
+  return machine().fault != success ? machine().fault : fake->come < fake->recorded ? notReady : success;
 }
 
 Result cuModuleLoadData(Module *module, const void *image) {
@@ -378,15 +296,15 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigne
     return invalid;
   ++machine().launches;
   ReduceArguments k = *static_cast<ReduceArguments *>(arguments[0]);
+  int device = fake_stream_device(stream);
   streamOf(stream).work.push_back([=]() mutable {
-    k.to = machine().inside(k.to);
-    k.also = machine().inside(k.also);
-    k.a = machine().inside(k.a);
-    k.b = machine().inside(k.b);
+    for (void **at : {&k.to, &k.also, const_cast<void **>(&k.a), const_cast<void **>(&k.b)})
+      if (*at && !(*at = machine().touched(*at, device, true)))
+        return true;
     for (size_t thread = 0; thread < threads; ++thread)
       kernel(thread, threads, k);
     return true;
   });
-  return success;
+  return machine().fault;
 }
 }

@@ -339,7 +339,7 @@ TEST_CASE("what a peer announces is looked at before it is believed", "[executor
     std::memcpy(announcement.data() + 8, &lane, sizeof lane);
     INFO(lane);
     CHECK(contains(answerTo(announcement),
-                   "expected a first lane from 1 to 3070 on rank 1, got " + std::to_string(lane)));
+                   "expected a first lane from 1 to 3069 on rank 1, got " + std::to_string(lane)));
   }
 }
 
@@ -381,7 +381,7 @@ TEST_CASE("a refusal names the operation once, and the types that would do", "[e
       got = plan(comm, asked, op);
       if (got.empty())
         all.push_back(op);
-      else if (got != "rank 0: all_reduce: expected at most 3070 lanes of planned operations, got more")
+      else if (got != "rank 0: all_reduce: expected at most 3069 lanes of planned operations, got more")
         return got;
     }
     for (braid_op *each : all)

@@ -22,17 +22,23 @@ using Function = void *;
 struct DeviceUuid { ///< CUuuid: the same for all processes, whatever devices they are shown
   char bytes[16];
 };
+struct IpcHandle { ///< CUipcMemHandle: an allocation, for other processes of the host
+  char bytes[64];
+};
 
 constexpr Result success = 0, notReady = 600; ///< CUDA_ERROR_NOT_READY: the event has not come yet
+constexpr Result alreadyEnabled = 704;        ///< CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
 
 // CUpointer_attribute, CUmemorytype and flags
-constexpr int pointerMemoryType = 2, pointerDevice = 9;
+constexpr int pointerMemoryType = 2, pointerBufferId = 7, pointerDevice = 9;
 constexpr unsigned memoryHost = 1, memoryDevice = 2;
 // CUdevice_attribute, CUGPUDirectRDMAWritesOrdering, CUflushGPUDirectRDMAWritesOptions and what cuFlushGPUDirectRDMAWrites takes
 constexpr int directSupported = 116, directFlushOptions = 117, directOrdering = 118;
 constexpr int orderedForOwner = 100, flushByHost = 1, flushCurrentContext = 0, flushToOwner = 100;
 constexpr int rangeAsDmaBuf = 1; ///< CUmemRangeHandleType
 constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable = 1;
+constexpr unsigned ipcEnablePeerAccess = 1; ///< CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+constexpr int peerNativeAtomics = 3;        ///< CUdevice_P2PAttribute: there where the link is NVLink or C2C
 
 #define BRAID_CUDA_FUNCTIONS(X)                                                                                        \
   X(cuInit, (unsigned flags))                                                                                          \
@@ -41,16 +47,23 @@ constexpr unsigned streamNonBlocking = 1, eventDisableTiming = 2, hostPortable =
   X(cuDeviceGet, (Device * device, int ordinal))                                                                       \
   X(cuDeviceGetAttribute, (int *value, int attribute, Device device))                                                  \
   X(cuDeviceGetUuid_v2, (DeviceUuid * uuid, Device device))                                                            \
+  X(cuDeviceCanAccessPeer, (int *can, Device device, Device peer))                                                     \
+  X(cuDeviceGetP2PAttribute, (int *value, int attribute, Device device, Device peer))                                  \
   X(cuDevicePrimaryCtxRetain, (Context * context, Device device))                                                      \
   X(cuCtxGetDevice, (Device * device))                                                                                 \
   X(cuCtxGetCurrent, (Context * context))                                                                              \
   X(cuCtxSetCurrent, (Context context))                                                                                \
   X(cuCtxPushCurrent_v2, (Context context))                                                                            \
   X(cuCtxPopCurrent_v2, (Context * context))                                                                           \
+  X(cuCtxEnablePeerAccess, (Context peer, unsigned flags))                                                             \
   X(cuGetErrorString, (Result error, const char **text))                                                               \
   X(cuPointerGetAttribute, (void *value, int attribute, Address at))                                                   \
   X(cuMemAlloc_v2, (Address * at, size_t bytes))                                                                       \
   X(cuMemFree_v2, (Address at))                                                                                        \
+  X(cuMemGetAddressRange_v2, (Address * base, size_t *bytes, Address at))                                              \
+  X(cuIpcGetMemHandle, (IpcHandle * handle, Address at))                                                               \
+  X(cuIpcOpenMemHandle_v2, (Address * at, IpcHandle handle, unsigned flags))                                           \
+  X(cuIpcCloseMemHandle, (Address at))                                                                                 \
   X(cuMemHostRegister_v2, (void *at, size_t bytes, unsigned flags))                                                    \
   X(cuMemHostUnregister, (void *at))                                                                                   \
   X(cuMemcpyAsync, (Address to, Address from, size_t bytes, Stream stream))                                            \

@@ -3,5 +3,6 @@ set(BRAID_RT_CUDA_SOURCES
   transports/cuda/Current.cpp
   transports/cuda/Driver.cpp
   transports/cuda/GpuDirect.cpp
-  transports/cuda/Kernels.cpp)
+  transports/cuda/Kernels.cpp
+  transports/cuda/PeerMemory.cpp)
 list(APPEND BRAID_RT_LIBRARIES ${CMAKE_DL_LIBS})

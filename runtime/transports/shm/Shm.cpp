@@ -153,6 +153,12 @@ public:
     return state.counted;
   }
 
+  bool names() const override { return true; }
+  void hold(int peer, int laneIndex) override {
+    SendState &state = stateOf(laneIndex).send[peer];
+    state.lastUncopied = state.next;
+  }
+
   bool peek(int peer, int laneIndex, Message &message) override {
     uint64_t next = stateOf(laneIndex).received[peer];
     Slot &slot = segment->memory().queue(laneIndex, peer).slot[next % slots];

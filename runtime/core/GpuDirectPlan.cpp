@@ -1,5 +1,5 @@
-//===- DirectPlan.cpp - plans whose messages begin and end in memory of a device -------------------------------------===//
-#include "core/DirectPlan.h"
+//===- GpuDirectPlan.cpp - plans whose messages begin and end in memory of a device -------------------------------------===//
+#include "core/GpuDirectPlan.h"
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace {
 constexpr size_t alignment = 64; ///< of messages that are fetched
 
 /// Empty: it only receives, sends on, and copies its own part.
-std::string whyNotDirect(const Plan &plan) {
+std::string whyNotGpuDirect(const Plan &plan) {
   if (!plan.widen.empty() || !plan.narrow.empty() || !plan.averages.empty())
     return "it computes";
   bool zeros = std::all_of(plan.settle.begin(), plan.settle.end(), [](const Copy &copy) { return !copy.from; });
@@ -67,21 +67,25 @@ Outcome fetchSmall(Transport &transport, Plan &plan) {
   return {};
 }
 
-Outcome tryDirect(const Request &request, Transport &transport, Plan &plan, Attachments &attached, std::string &how) {
+Outcome tryGpuDirect(const Request &request, Transport &transport, Plan &plan, Attachments &attached,
+                     std::string &how) {
   if (Outcome done = makePlan(request, transport, plan); !done)
     return done;
-  if (std::string why = whyNotDirect(plan); !why.empty())
+  if (std::string why = whyNotGpuDirect(plan); !why.empty())
     return {BRAID_UNSUPPORTED, why};
   if (largestMessage(plan) <= transport.throughHost())
     return {BRAID_UNSUPPORTED, "its messages are of at most " + std::to_string(transport.throughHost()) + " bytes"};
   if (Outcome done = attached.take(request, &how); !done)
     return done;
-  return fetchSmall(transport, plan);
+  Outcome done = fetchSmall(transport, plan);
+  if (done)
+    fuseCopies(plan);
+  return done;
 }
 
 } // namespace
 
-std::string whyNotDirect(const Request &request, const Transport &transport) {
+std::string whyNotGpuDirect(const Request &request, const Transport &transport) {
   return request.reduces() ? "it computes"
          : !transport.reachesDevices()
              ? std::string("transport '") + transport.name() + "' reaches memory of the host only"
@@ -89,9 +93,9 @@ std::string whyNotDirect(const Request &request, const Transport &transport) {
                              : "";
 }
 
-Outcome makeDirectPlan(const Request &request, Transport &transport, Plan &plan, Attachments &attached,
-                       std::string &how) {
-  Outcome done = tryDirect(request, transport, plan, attached, how);
+Outcome makeGpuDirectPlan(const Request &request, Transport &transport, Plan &plan, Attachments &attached,
+                          std::string &how) {
+  Outcome done = tryGpuDirect(request, transport, plan, attached, how);
   if (done)
     return done;
   for (void *memory : plan.memory)
