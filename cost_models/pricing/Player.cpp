@@ -67,11 +67,15 @@ struct Message {
 struct Event {
   enum Kind : int { Arrival, Delivery, Resume };
   double time;
-  uint64_t place; ///< among those of one time: the turn of the rank, and below it the number of the event
+  int turn;
+  uint64_t number;
   Kind kind;
-  int index; ///< message, or lane
-  /// A queue puts the largest first. Without a branch: which one is first is a coin's toss to a processor.
-  bool operator<(const Event &o) const { return (time > o.time) | ((time == o.time) & (place > o.place)); }
+  int index;                             ///< message, or lane
+  bool operator<(const Event &o) const { // std::priority_queue puts the largest first
+    if (time != o.time)
+      return time > o.time;
+    return turn != o.turn ? turn > o.turn : number > o.number;
+  }
 };
 
 class Player {
@@ -125,7 +129,7 @@ public:
 
 private:
   void push(double time, int rank, Event::Kind kind, int index) {
-    events.push({time, uint64_t(ranks[rank].turn) << turnShift | number++, kind, index});
+    events.push({time, ranks[rank].turn, number++, kind, index});
   }
 
   double bytesOf(const Lane &lane, const Step &step) const {
@@ -310,7 +314,6 @@ private:
   std::vector<double> latencies, linkFree, reducerFree;
   std::vector<double> ends;                     ///< of each rank's last step so far
   std::unordered_map<uint64_t, double> ownFree; ///< without contention: of each rank and link
-  static constexpr int turnShift = 40; // setting: room for 10^12 events
   uint64_t number = 0;
 };
 
