@@ -46,6 +46,8 @@ uint64_t fake_pageable_copies() { return machine().pageable; }
 uint64_t fake_launches() { return machine().launches; }
 /// That copies between devices and the host have moved.
 uint64_t fake_host_bytes() { return machine().hostBytes; }
+/// A piece of work is done each so many times that somebody asks for an event.
+void fake_slow(uint64_t queries) { machine().slowness = queries; }
 /// `work` is called in its turn in the stream until it returns true.
 void fake_enqueue(Stream stream, bool (*work)(void *), void *with) {
   Lock lock(machine().mutex);
@@ -244,7 +246,7 @@ Result cuEventQuery(Event event) {
   auto *fake = static_cast<FakeEvent *>(event);
   if (broken("no-query"))
     return success;
-  if (fake->come < fake->recorded)
+  if (fake->come < fake->recorded && ++machine().queries % machine().slowness == 0)
     machine().step();
   return machine().fault != success ? machine().fault : fake->come < fake->recorded ? notReady : success;
 }
