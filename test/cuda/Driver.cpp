@@ -47,7 +47,10 @@ uint64_t fake_launches() { return machine().launches; }
 /// That copies between devices and the host have moved.
 uint64_t fake_host_bytes() { return machine().hostBytes; }
 /// A piece of work is done each so many times that somebody asks for an event.
-void fake_slow(uint64_t queries) { machine().slowness = queries; }
+void fake_slow(uint64_t queries) {
+  Lock lock(machine().mutex);
+  machine().slowness = queries;
+}
 /// `work` is called in its turn in the stream until it returns true.
 void fake_enqueue(Stream stream, bool (*work)(void *), void *with) {
   Lock lock(machine().mutex);
