@@ -111,8 +111,8 @@ bool Communicator::agreedOn(Operation &operation, uint64_t number) {
     operation.reaches(peer, heard.firstLane);
     operation.hears(peer, heard.directness);
     t.heard[size_t(number - t.first)].reset();
-    while (!t.heard.empty() &&
-           !t.heard.front()) { // one that waits for its turn, or for a device, agrees after later ones
+    // One that waits for its turn, or for a device, agrees after later ones.
+    while (!t.heard.empty() && !t.heard.front()) {
       t.heard.pop_front();
       ++t.first;
     }

@@ -48,6 +48,11 @@ uint64_t fake_launches() { return machine().launches; }
 /// Bytes that were copied between host and device so far.
 uint64_t fake_staged_bytes() { return machine().staged; }
 uint64_t fake_flushes() { return machine().flushes; }
+/// A piece of work is done each so many times that somebody asks for an event.
+void fake_slow(uint64_t queries) {
+  Lock lock(machine().mutex);
+  machine().slowness = queries;
+}
 /// `work` is called in its turn in the stream until it returns true.
 void fake_enqueue(Stream stream, bool (*work)(void *), void *with) {
   Lock lock(machine().mutex);
@@ -273,7 +278,7 @@ Result cuEventQuery(Event event) {
   auto *fake = static_cast<FakeEvent *>(event);
   if (broken("no-query"))
     return success;
-  if (fake->come < fake->recorded)
+  if (fake->come < fake->recorded && ++machine().queries % machine().slowness == 0)
     machine().step();
   return machine().fault != success ? machine().fault : fake->come < fake->recorded ? notReady : success;
 }

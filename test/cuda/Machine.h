@@ -57,7 +57,7 @@ struct Machine {
   std::set<FakeStream *> streams;
   std::set<std::pair<int, int>> access; ///< of devices to memory of others
   FakeStream defaultStream;
-  uint64_t pageable = 0, launches = 0, staged = 0, flushes = 0, numbers = 0;
+  uint64_t pageable = 0, launches = 0, staged = 0, flushes = 0, numbers = 0, queries = 0, slowness = 1;
   int64_t opensLeft = INT64_MAX;
   Result fault = success; ///< of the device, for good
 

@@ -255,20 +255,64 @@ TEST_CASE("memory of a peer that can't be opened: staged where it shows in time,
   }
 }
 
+TEST_CASE("a sender's buffer is its own again only when a slow peer's device has read it", "[device]") {
+  auto *slow = fake<void(uint64_t)>("fake_slow");
+  std::vector<uint64_t> none;
+  CHECK(runProcesses(
+            2, shm(),
+            [&](int rank, braid_comm *comm, uint64_t &) -> std::string {
+              Device device(comm, BRAID_MEMORY_DEVICE);
+              std::vector<float> here(n), other(n, -1);
+              auto *there = device.twin(reinterpret_cast<unsigned char *>(here.data()), n * sizeof(float));
+              braid_buffer buffer = {rank ? nullptr : there, there, rank ? 0 : n, n};
+              braid_op_options options = {};
+              options.size = sizeof options;
+              options.collective = BRAID_BROADCAST;
+              options.type = BRAID_F32;
+              options.tensors = 1;
+              options.buffers = &buffer;
+              options.memory = BRAID_MEMORY_DEVICE;
+              options.algorithm = "binomial_tree";
+              braid_op *op = nullptr;
+              if (braid_op_plan(comm, &options, &op))
+                return braid_last_error();
+              if (rank)
+                slow(1000);
+              for (int round = 1; round < 5; ++round) {
+                std::fill(here.begin(), here.end(), rank ? -1.0f : float(round));
+                device.put();
+                if (device.start(op) || device.wait(op))
+                  return braid_last_error();
+                if (rank == 0) // at once
+                  std::fill(here.begin(), here.end(), -2.0f), device.put();
+                device.get();
+                if (here[n / 2] != (rank ? float(round) : -2.0f))
+                  return "round " + std::to_string(round) + ": got " + std::to_string(here[n / 2]);
+              }
+              return braid_op_destroy(op) ? braid_last_error() : "";
+            },
+            none) == "");
+}
+
 TEST_CASE("an operation that waits for its device is overtaken by one of the host", "[device]") {
   constexpr int count = 2;
+  auto *slow = fake<void(uint64_t)>("fake_slow");
   Ranks ranks(count, shm());
   CHECK(ranks.run([&](int rank, braid_comm *comm) -> std::string {
     Sum late(comm, rank, "ring"), soon(comm, rank, "ring", BRAID_MEMORY_HOST);
-    for (int i = 0; i < 50; ++i) // the device has much to do before the operand is there
-      late.device.put();
+    if (braid_comm_agree(comm, 1)) // both are planned
+      return braid_last_error();
+    slow(20000); // the operand is not there yet
+    late.device.put();
     late.must(late.device.start(late.op));
     if (std::string wrong = soon.run(count); !wrong.empty())
       return wrong;
+    slow(1);
     late.must(late.device.wait(late.op));
     late.device.get();
     return !late.problem.empty() ? late.problem : late.result[0] != 3 ? "got " + std::to_string(late.result[0]) : "";
   }) == "");
+  slow(1);
 }
 
 TEST_CASE("the environment turns direct reads off", "[device]") {
