@@ -5,6 +5,7 @@
 #include "pricing/Engine.h"
 #include "pricing/FlowNoise.h"
 #include "pricing/Quantile.h"
+#include "pricing/StepDraws.h"
 #include "pricing/Terms.h"
 #include "topology/LinksUp.h"
 #include <algorithm>
@@ -49,7 +50,7 @@ struct Pricer::State {
   Engine engine;
   BucketForm form;
   std::unique_ptr<EngineModel> model;
-  draws::Noise noises[2]; ///< of both fabrics
+  draws::Noise noises[2];                                                      ///< of both fabrics
   std::shared_ptr<const RankGroups> everyone = std::make_shared<RankGroups>(); ///< for a collective without groups
   uint64_t id = 0; ///< of this pricer in the process, for the per-thread cache of job draws
 
@@ -100,7 +101,7 @@ Pricer::Pricer(Cluster cluster, Placement placement, Engine engine, BucketForm f
   state->model = engine == Engine::Nccl ? makeNcclEngine(state->cluster, state->placement)
                                         : makeBraidEngine(state->cluster, state->placement);
 }
-Pricer::~Pricer() = default;
+Pricer::~Pricer() { StepDraws::forget(state->id); }
 
 const Cluster &Pricer::cluster() const { return state->cluster; }
 Engine Pricer::engine() const { return state->engine; }
@@ -266,7 +267,7 @@ static double serialSigma(double sigma, double messages) {
 }
 
 /// A step asks for the same few again and again: kept as those of jobs are, above.
-static double serialNoise(double sigma, double messages, const DrawPlace &place) {
+static double serialNoise(double sigma, double messages, double drawn) {
   struct Entry {
     double sigma = -1, messages = 0, serial = 0;
   };
@@ -274,7 +275,7 @@ static double serialNoise(double sigma, double messages, const DrawPlace &place)
   Entry &entry = table[uint64_t(std::max(0.0, messages)) % 16]; // setting: a hash
   if (entry.sigma != sigma || entry.messages != messages)
     entry = {sigma, messages, serialSigma(sigma, messages)};
-  return lognormalWithMeanOne(entry.serial, place);
+  return entry.serial == 0 ? 1 : std::exp(entry.serial * drawn - entry.serial * entry.serial / 2);
 }
 
 /// All of a draw but its delay and its spike, which groups have of their own.
@@ -300,7 +301,8 @@ Pricer::State::Drawn Pricer::State::drawCommon(const Candidate &c, Fabric fabric
     latency *= draws::latencyFactor(this->noise(fabric), place);
   double ofMessages = latency;
   if (!c.delay && noise.bulkMean != 0 && c.latency.value > 0)
-    ofMessages *= 1 + noise.bulkMean * c.noisePerMessage * serialNoise(noise.bulkSigma, c.serialMessages, place);
+    ofMessages *= 1 + noise.bulkMean * c.noisePerMessage *
+                          serialNoise(noise.bulkSigma, c.serialMessages, StepDraws::of(id).at(place).bulk);
   if (c.flows > 1 && noise.collisionUplinks > 0)
     fraction = jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, c.connections, seed, job);
   if (noise.transfersVary())
@@ -316,7 +318,13 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
   auto [time, latency, place] = state->drawCommon(c, fabric, seed, job, step, operation);
   if (c.delay)
     time += c.delay->at(normal(place)) * latency;
-  return time + Seconds{draws::operationSpike(state->noise(fabric), std::max(c.nodes, c.exposedNodes), place)};
+  const draws::Noise &noise = state->noise(fabric);
+  int nodes = std::max(c.nodes, c.exposedNodes);
+  // As draws::operationSpike looks at it first: mostly there is none.
+  if (noise.pauseProbability <= 0 && noise.correlation <= 0 && noise.spikeProbability > 0 && !c.delay &&
+      StepDraws::of(state->id).at(place).spike <= 1 - nodes * noise.spikeProbability)
+    return time;
+  return time + Seconds{draws::operationSpike(noise, nodes, place)};
 }
 
 /// Of the ranks of one group: the largest spike of their hosts, which all groups on a host share.

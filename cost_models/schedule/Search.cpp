@@ -30,9 +30,10 @@ namespace {
 /// setting: a unit; and effort of the search
 constexpr int64_t mebibyte = int64_t(1) << 20;
 constexpr size_t largeProgram = 20000;
-/// setting: the local search, events looked at (half a second), tasks above which so many would change nothing, and the distance from the
-/// bound at which it is not worth its while.
+/// setting: the local search, events looked at (half a second, and less above so many tasks, which the list scheduler has nearly solved),
+/// tasks above which that many would change nothing, and the distance from the bound at which it is not worth its while.
 constexpr int64_t annealedEvents = 20'000'000;
+constexpr size_t fewTasks = 300;
 constexpr size_t annealedTasks = 5000;
 constexpr double nearBound = 1.0005;
 /// setting: times a plan's objective, by draws of its own, that a baseline takes by others to be no match for it
@@ -195,6 +196,8 @@ public:
     }
     return best;
   }
+
+  std::optional<Bound> bound; ///< if the search has asked for it
 
 private:
   /// The objective in full.
@@ -430,8 +433,10 @@ private:
     search.memoryLimit = options.memoryLimit;
     if (!budget.take(work::cutPair * double(tasks) * double(tasks), 8 * reserve)) // for the bound
       return;
-    search.budget = std::min(annealedEvents, int64_t((budget.left() - 8 * reserve) / work::movedEvent));
-    search.goal = nearBound * lowerBound(program, pricer).time;
+    int64_t events = annealedEvents * int64_t(fewTasks) / int64_t(std::max(fewTasks, tasks));
+    search.budget = std::min(events, int64_t((budget.left() - 8 * reserve) / work::movedEvent));
+    bound = lowerBound(program, pricer);
+    search.goal = nearBound * bound->time;
     if (first == finalists.end() || first->score <= search.goal)
       return;
     budget.spend(work::movedEvent * double(search.budget));
@@ -555,7 +560,11 @@ private:
 } // namespace
 
 PolicyResult braid::cost::searchPlan(const Program &program, const Pricer &pricer, const PlanOptions &options,
-                                     const std::vector<PolicyResult> &baselines,
-                                     std::vector<Alternative> *alternatives) {
-  return Search(program, pricer, options).run(baselines, alternatives);
+                                     const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives,
+                                     std::optional<Bound> *bound) {
+  Search search(program, pricer, options);
+  PolicyResult plan = search.run(baselines, alternatives);
+  if (bound)
+    *bound = search.bound;
+  return plan;
 }

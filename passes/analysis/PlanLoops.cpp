@@ -73,7 +73,7 @@ public:
         whole(plan.result.braid()),
         share(std::max(cost::Seconds{}, std::min(ofSearch * whole.searched, plan.options.budget - whole.searched))),
         few(plan.options.sampling) {
-    options.category = ""; // what is tried is not what happens
+    options.category = "";                    // what is tried is not what happens
     few.samples = std::min(few.samples, 200); // setting: as the search judges its first round
     few.jobs = std::min(few.jobs, 24);
     few.steps = std::min(few.steps, 4);

@@ -31,8 +31,8 @@ uint64_t bits(const Place &place) {
     last.ofStep = mix(mix(mix(0, place.seed), place.job), place.step);
   if (!sameStep || last.operation != place.operation || last.where != place.where || last.message != place.message) {
     last.ofMessage = mix(mix(mix(last.ofStep, place.operation), place.where), place.message);
-    last = {true,      place.seed,      place.job,   place.step,    last.ofStep,
-            place.operation, place.where, place.message, last.ofMessage};
+    last = {true,        place.seed,    place.job,     place.step, last.ofStep, place.operation,
+            place.where, place.message, last.ofMessage};
   }
   return mix(last.ofMessage, place.purpose);
 }
