@@ -10,7 +10,7 @@ namespace {
 
 using Marks = TripGraph::Marks;
 
-constexpr size_t mostSteps = 100'000'000; ///< setting: collectives times operations of a body whose cuts are looked for
+constexpr size_t mostSteps = 20'000'000; ///< setting: collectives times operations of a body whose cuts are looked for
 
 class Cuts {
 public:

@@ -181,7 +181,8 @@ private:
       best.reset();
       return;
     }
-    tried += "; the best of them searched on " + cost::toString(best->plan.objective);
+    if (share.value > 0)
+      tried += "; the best of them searched on " + cost::toString(best->plan.objective);
   }
 
   void decide(bool fewWays) {
