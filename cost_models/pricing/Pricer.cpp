@@ -5,6 +5,7 @@
 #include "pricing/Engine.h"
 #include "pricing/FlowNoise.h"
 #include "pricing/Quantile.h"
+#include "pricing/StepDraws.h"
 #include "pricing/Terms.h"
 #include "topology/LinksUp.h"
 #include <algorithm>
@@ -49,6 +50,7 @@ struct Pricer::State {
   Engine engine;
   BucketForm form;
   std::unique_ptr<EngineModel> model;
+  draws::Noise noises[2];                                                      ///< of both fabrics
   std::shared_ptr<const RankGroups> everyone = std::make_shared<RankGroups>(); ///< for a collective without groups
   uint64_t id = 0; ///< of this pricer in the process, for the per-thread cache of job draws
 
@@ -70,6 +72,7 @@ struct Pricer::State {
   const FabricProfile &profile(Fabric fabric) const {
     return fabric == Fabric::Intra ? cluster.intra.profile : cluster.inter.profile;
   }
+  const draws::Noise &noise(Fabric fabric) const { return noises[fabric == Fabric::Inter]; }
   std::vector<Candidate> price(const CollectiveSpec &spec) const;
   int groupSize(const CollectiveSpec &spec) const {
     return std::max(1, spec.groups->groups.empty() ? int(placement.deviceOf.size()) : spec.groups->size());
@@ -80,7 +83,7 @@ struct Pricer::State {
   double jobDraw(Fabric fabric, int flows, int perLeaf, int streams, int connections, uint64_t seed,
                  uint64_t job) const;
   double transferDraw(const Candidate &c, Fabric fabric, const DrawPlace &place);
-  Seconds spikeOf(const std::vector<int> &group, const FabricProfile &noise, const DrawPlace &place) const;
+  Seconds spikeOf(const std::vector<int> &group, Fabric fabric, const DrawPlace &place) const;
   struct Drawn;
   Drawn drawCommon(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step, uint64_t operation);
 };
@@ -93,10 +96,12 @@ Pricer::Pricer(Cluster cluster, Placement placement, Engine engine, BucketForm f
   state->engine = engine;
   state->form = form;
   state->id = ++pricers;
+  for (Fabric fabric : {Fabric::Intra, Fabric::Inter})
+    state->noises[fabric == Fabric::Inter] = state->profile(fabric).noise();
   state->model = engine == Engine::Nccl ? makeNcclEngine(state->cluster, state->placement)
                                         : makeBraidEngine(state->cluster, state->placement);
 }
-Pricer::~Pricer() = default;
+Pricer::~Pricer() { StepDraws::forget(state->id); }
 
 const Cluster &Pricer::cluster() const { return state->cluster; }
 Engine Pricer::engine() const { return state->engine; }
@@ -232,7 +237,7 @@ double Pricer::State::jobDraw(Fabric fabric, int flows, int perLeaf, int streams
 
 /// Factor on the transfer: the operation's, and that of the slowest of the ranks' flows.
 double Pricer::State::transferDraw(const Candidate &c, Fabric fabric, const DrawPlace &place) {
-  draws::Noise noise = profile(fabric).noise();
+  const draws::Noise &noise = this->noise(fabric);
   double factor = draws::operationTransferFactor(noise, place);
   if (!profile(fabric).flowsVary())
     return factor;
@@ -254,11 +259,23 @@ double Pricer::State::transferDraw(const Candidate &c, Fabric fabric, const Draw
 /// Relative noise of `messages` serial messages together, mean 1. Single messages vary by sqrt(exp(sigma^2) - 1); the
 /// sum of m of them by less, and neighbours that wait for each other by 0.7 of what independent ones would (simulated
 /// rings and trees, 64 and 256 ranks, sigma 0.5 and 1: 0.6 to 0.75).
-static double serialNoise(double sigma, double messages, const DrawPlace &place) {
+static double serialSigma(double sigma, double messages) {
   double variation = std::expm1(sigma * sigma); // squared
   if (messages > 1)
     variation *= 0.49 / messages; // source: simulated rings and trees, as above
-  return lognormalWithMeanOne(std::sqrt(std::log1p(variation)), place);
+  return std::sqrt(std::log1p(variation));
+}
+
+/// A step asks for the same few again and again: kept as those of jobs are, above.
+static double serialNoise(double sigma, double messages, double drawn) {
+  struct Entry {
+    double sigma = -1, messages = 0, serial = 0;
+  };
+  static thread_local Entry table[16];
+  Entry &entry = table[uint64_t(std::max(0.0, messages)) % 16]; // setting: a hash
+  if (entry.sigma != sigma || entry.messages != messages)
+    entry = {sigma, messages, serialSigma(sigma, messages)};
+  return entry.serial == 0 ? 1 : std::exp(entry.serial * drawn - entry.serial * entry.serial / 2);
 }
 
 /// All of a draw but its delay and its spike, which groups have of their own.
@@ -281,10 +298,11 @@ Pricer::State::Drawn Pricer::State::drawCommon(const Candidate &c, Fabric fabric
   if (noise.latencyRebaseSigma != 0)
     latency = jobDraw(fabric, 0, 0, 1, 0, seed, job);
   if (noise.latencySigma != 0)
-    latency *= draws::latencyFactor(noise.noise(), place);
+    latency *= draws::latencyFactor(this->noise(fabric), place);
   double ofMessages = latency;
   if (!c.delay && noise.bulkMean != 0 && c.latency.value > 0)
-    ofMessages *= 1 + noise.bulkMean * c.noisePerMessage * serialNoise(noise.bulkSigma, c.serialMessages, place);
+    ofMessages *= 1 + noise.bulkMean * c.noisePerMessage *
+                          serialNoise(noise.bulkSigma, c.serialMessages, StepDraws::of(id).at(place).bulk);
   if (c.flows > 1 && noise.collisionUplinks > 0)
     fraction = jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, c.connections, seed, job);
   if (noise.transfersVary())
@@ -300,13 +318,19 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
   auto [time, latency, place] = state->drawCommon(c, fabric, seed, job, step, operation);
   if (c.delay)
     time += c.delay->at(normal(place)) * latency;
-  return time + drawOperationSpike(profile, std::max(c.nodes, c.exposedNodes), place);
+  const draws::Noise &noise = state->noise(fabric);
+  int nodes = std::max(c.nodes, c.exposedNodes);
+  // As draws::operationSpike looks at it first: mostly there is none.
+  if (noise.pauseProbability <= 0 && noise.correlation <= 0 && noise.spikeProbability > 0 && !c.delay &&
+      StepDraws::of(state->id).at(place).spike <= 1 - nodes * noise.spikeProbability)
+    return time;
+  return time + Seconds{draws::operationSpike(noise, nodes, place)};
 }
 
 /// Of the ranks of one group: the largest spike of their hosts, which all groups on a host share.
-Seconds Pricer::State::spikeOf(const std::vector<int> &group, const FabricProfile &noise,
-                               const DrawPlace &place) const {
+Seconds Pricer::State::spikeOf(const std::vector<int> &group, Fabric fabric, const DrawPlace &place) const {
   Seconds largest;
+  const draws::Noise &noise = this->noise(fabric);
   if (noise.spikeProbability <= 0 && noise.pauseProbability <= 0)
     return largest;
   int last = -1;
@@ -316,7 +340,7 @@ Seconds Pricer::State::spikeOf(const std::vector<int> &group, const FabricProfil
       continue;
     DrawPlace ofHost = place;
     ofHost.where = uint64_t(host) + 1;
-    largest = std::max(largest, drawOperationSpike(noise, 1, ofHost));
+    largest = std::max(largest, Seconds{draws::operationSpike(noise, 1, ofHost)});
   }
   return largest;
 }
@@ -342,7 +366,7 @@ void Pricer::drawRanks(const Candidate &c, Fabric fabric, uint64_t seed, uint64_
   if (c.delay && onlyMessagesVary) {
     std::vector<double> played = clocks;
     for (const std::vector<int> &group : groups) {
-      Seconds later = c.time - c.delay->quiet() + state->spikeOf(group, profile, place);
+      Seconds later = c.time - c.delay->quiet() + state->spikeOf(group, fabric, place);
       for (int rank : group)
         played[rank] += later.value;
     }
@@ -362,7 +386,7 @@ void Pricer::drawRanks(const Candidate &c, Fabric fabric, uint64_t seed, uint64_
     }
   }
   for (size_t g = 0; g < groups.size(); ++g) {
-    Seconds ofGroup = time + state->spikeOf(groups[g], profile, place);
+    Seconds ofGroup = time + state->spikeOf(groups[g], fabric, place);
     if (c.delay) { // of the slowest group, that is the largest of so many: P(slowest <= x) = P(one <= x)^groups
       DrawPlace own = place;
       own.message = g + 1;
@@ -385,7 +409,7 @@ LeastFactors Pricer::leastFactors(const Candidate &c, Fabric fabric, uint64_t se
     place.step = step;
     for (place.operation = 0; place.operation < std::max<uint64_t>(1, operations); ++place.operation) {
       place.purpose = purpose::serialBulk; // as in draw()
-      least.latency = std::min(least.latency, draws::latencyFactor(profile.noise(), place));
+      least.latency = std::min(least.latency, draws::latencyFactor(state->noise(fabric), place));
       if (profile.transfersVary())
         least.wire = std::min(least.wire, state->transferDraw(c, fabric, place));
     }

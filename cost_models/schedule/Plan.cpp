@@ -50,10 +50,11 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
                       least->policy == Policy::NoOverlap ? "before planning" : std::string("as ") + name(least->policy));
   }
   PolicyResult best;
+  std::optional<Bound> bound;
   if (options.policy == Policy::Braid) {
     std::vector<PolicyResult> offers = result.policies;
     offers.insert(offers.end(), lean.begin(), lean.end());
-    best = searchPlan(program, pricer, options, offers, &result.alternatives);
+    best = searchPlan(program, pricer, options, offers, &result.alternatives, &bound);
     std::string unplanned = std::string("as ") + name(Policy::NoOverlap);
     if (!lean.empty() && best.rule.rfind(unplanned, 0) == 0)
       best.rule.insert(unplanned.size(), ", with each gather as late as it can be");
@@ -73,7 +74,7 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
     return Error{"plan, expected a schedule that passes the verifier, got: " + broken, ""};
   result.policies.push_back(std::move(best));
   if (options.compared) {
-    result.bound = lowerBound(program, pricer);
+    result.bound = bound ? *bound : lowerBound(program, pricer);
     result.quantileBound = quantileBound(program, pricer, result.bound, options.objective, unseen(options.sampling));
   }
   return result;

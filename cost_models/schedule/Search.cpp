@@ -30,11 +30,14 @@ namespace {
 /// setting: a unit; and effort of the search
 constexpr int64_t mebibyte = int64_t(1) << 20;
 constexpr size_t largeProgram = 20000;
-/// setting: the local search, events looked at (half a second), tasks above which so many would change nothing, and the distance from the
-/// bound at which it is not worth its while.
+/// setting: the local search, events looked at (half a second, and less above so many tasks, which the list scheduler has nearly solved),
+/// tasks above which that many would change nothing, and the distance from the bound at which it is not worth its while.
 constexpr int64_t annealedEvents = 20'000'000;
+constexpr size_t fewTasks = 300;
 constexpr size_t annealedTasks = 5000;
 constexpr double nearBound = 1.0005;
+/// setting: times a plan's objective, by draws of its own, that a baseline takes by others to be no match for it
+constexpr double clearlyLonger = 1.1;
 
 /// One way to make a schedule.
 struct Variant {
@@ -136,13 +139,15 @@ public:
     struct Offer {
       Alternative summary;
       const Schedule *schedule;
+      const PolicyResult *measured; ///< a baseline, which has been
     };
     std::vector<Offer> offers;
-    auto offer = [&](const Schedule &schedule, Seconds value, const std::string &rule) {
+    auto offer = [&](const Schedule &schedule, Seconds value, const std::string &rule,
+                     const PolicyResult *measured = nullptr) {
       int64_t launches = 0;
       for (const BlockSchedule &block : schedule.blocks)
         launches += int64_t(block.buckets.size());
-      offers.push_back({{rule, value, launches}, &schedule});
+      offers.push_back({{rule, value, launches}, &schedule, measured});
     };
     if (budget.endedSearch()) { // its own work is no part of the budget
       finalists.insert(finalists.begin(), greedy());
@@ -153,13 +158,18 @@ public:
     for (const Trial &trial : finalists)
       if (budget.take(fullWork(trial.schedule)))
         offer(trial.schedule, score(trial.schedule), trial.text(program));
-    for (const PolicyResult &baseline : baselines)
-      if (fits(baseline.schedule))
-        offer(baseline.schedule, score(baseline.schedule), std::string("as ") + name(baseline.policy));
     auto better = [](const Offer &a, const Offer &b) {
       return a.summary.objective == b.summary.objective ? a.summary.collectives < b.summary.collectives
                                                         : a.summary.objective < b.summary.objective;
     };
+    for (const PolicyResult &baseline : baselines) {
+      if (!fits(baseline.schedule))
+        continue;
+      auto reached = std::min_element(offers.begin(), offers.end(), better);
+      bool beaten = reached != offers.end() && baseline.objective > clearlyLonger * reached->summary.objective;
+      offer(baseline.schedule, beaten ? baseline.objective : score(baseline.schedule),
+            std::string("as ") + name(baseline.policy), &baseline);
+    }
     PolicyResult best;
     best.policy = Policy::Braid;
     auto winner = std::min_element(offers.begin(), offers.end(), better); // the first of equals
@@ -175,7 +185,8 @@ public:
       offers.erase(winner);
       for (Offer &other : offers) {
         other.summary.objective =
-            objective(program, *other.schedule, pricer, options.objective, unseen(options.sampling));
+            other.measured ? other.measured->objective
+                           : objective(program, *other.schedule, pricer, options.objective, unseen(options.sampling));
         other.summary.sameLaunches = sameLaunches(*other.schedule, best.schedule);
         alternatives->push_back(other.summary);
       }
@@ -185,6 +196,8 @@ public:
     }
     return best;
   }
+
+  std::optional<Bound> bound; ///< if the search has asked for it
 
 private:
   /// The objective in full.
@@ -420,8 +433,10 @@ private:
     search.memoryLimit = options.memoryLimit;
     if (!budget.take(work::cutPair * double(tasks) * double(tasks), 8 * reserve)) // for the bound
       return;
-    search.budget = std::min(annealedEvents, int64_t((budget.left() - 8 * reserve) / work::movedEvent));
-    search.goal = nearBound * lowerBound(program, pricer).time;
+    int64_t events = annealedEvents * int64_t(fewTasks) / int64_t(std::max(fewTasks, tasks));
+    search.budget = std::min(events, int64_t((budget.left() - 8 * reserve) / work::movedEvent));
+    bound = lowerBound(program, pricer);
+    search.goal = nearBound * bound->time;
     if (first == finalists.end() || first->score <= search.goal)
       return;
     budget.spend(work::movedEvent * double(search.budget));
@@ -545,7 +560,11 @@ private:
 } // namespace
 
 PolicyResult braid::cost::searchPlan(const Program &program, const Pricer &pricer, const PlanOptions &options,
-                                     const std::vector<PolicyResult> &baselines,
-                                     std::vector<Alternative> *alternatives) {
-  return Search(program, pricer, options).run(baselines, alternatives);
+                                     const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives,
+                                     std::optional<Bound> *bound) {
+  Search search(program, pricer, options);
+  PolicyResult plan = search.run(baselines, alternatives);
+  if (bound)
+    *bound = search.bound;
+  return plan;
 }

@@ -3,6 +3,7 @@
 #define BRAID_COST_MODELS_SCHEDULE_SEARCH_H
 
 #include "braid/cost_models/Schedule.h"
+#include <optional>
 
 namespace braid::cost {
 
@@ -19,7 +20,8 @@ void measure(PolicyResult &result, const Program &program, const Pricer &pricer,
 /// worse than the best baseline within the limit, since those are candidates. Ties go to fewer launches, then to the
 /// earlier one.
 PolicyResult searchPlan(const Program &program, const Pricer &pricer, const PlanOptions &options,
-                        const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives = nullptr);
+                        const std::vector<PolicyResult> &baselines, std::vector<Alternative> *alternatives = nullptr,
+                        std::optional<Bound> *bound = nullptr);
 
 } // namespace braid::cost
 

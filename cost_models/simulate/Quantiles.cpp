@@ -78,7 +78,7 @@ double braid::cost::drawnLaunches(const Program &program) {
 }
 
 SampleOptions braid::cost::affordable(const Program &program, SampleOptions asked) {
-  constexpr double launches = 2048; // setting: of a step that is sampled in full
+  constexpr double launches = 512; // setting: of a step that is sampled in full
   double drawn = drawnLaunches(program);
   if (drawn <= launches)
     return asked;

@@ -28,24 +28,27 @@
 
 #include "analysis/LoopStages.h"
 #include "braid/passes/PassEnums.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/BitVector.h"
 
 namespace mlir::braid {
 
 /// A collective that runs beside other computation if the trip is cut at it.
 struct CutCollective {
   CollectiveOpInterface collective;
-  llvm::SetVector<Operation *> early; ///< what of a trip stands in front of the cut (constants aside), in program order
-  int beside = 0;                     ///< kernels of another trip that it can run beside, only then
+  llvm::BitVector early; ///< what of a trip stands in front of the cut, by its place in TripGraph.h
+  int beside = 0;        ///< kernels of another trip that it can run beside, only then
 };
 
-/// Those of a loop, in program order. `missed`, where given, hears of each other collective of the body why it is none.
-SmallVector<CutCollective> cutCollectives(const CarryingLoop &loop, ModuleFacts &facts, LoopShift shift,
-                                          llvm::function_ref<void(Operation *, const Twine &)> missed = nullptr);
+/// Whether a body is too large to look at all places where a trip could begin: its collectives times its operations.
+bool tooLargeToCut(const TripGraph &trip);
+
+/// Those of a loop, in program order; at most so many. `missed`, where given, hears of each other collective of the body why it is none.
+SmallVector<CutCollective> cutCollectives(const TripGraph &trip, LoopShift shift,
+                                          llvm::function_ref<void(Operation *, const Twine &)> missed = nullptr,
+                                          size_t most = size_t(-1));
 
 /// The order of a body in which `late` operations are of the trip before: early ones first, as far as they need nothing of these.
-SmallVector<Operation *> orderOfCut(const CarryingLoop &loop, ModuleFacts &facts, LoopShift shift,
-                                    const llvm::DenseSet<Operation *> &late);
+SmallVector<Operation *> orderOfCut(const TripGraph &trip, LoopShift shift, const llvm::BitVector &late);
 
 /// Whether trips of the loop can overlap, by a cut or by what LoopStages.h finds.
 bool tripsMayOverlap(const CarryingLoop &loop, ModuleFacts &facts);

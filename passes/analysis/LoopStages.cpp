@@ -1,8 +1,8 @@
 //===- LoopStages.cpp - what of a loop's trip can run in the next one -------------------------------------------===//
 #include "analysis/LoopStages.h"
 
-#include "analysis/FusedKernels.h"
 #include "analysis/LoopTrips.h"
+#include "analysis/TripGraph.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::braid {
@@ -42,24 +42,20 @@ std::optional<CarryingLoop> CarryingLoop::of(Operation *op) {
 
 namespace {
 
+using Marks = TripGraph::Marks;
+
 class Stages {
 public:
-  Stages(const CarryingLoop &loop, ModuleFacts &facts) : loop(loop), facts(facts) {
-    for (Operation &op : bodyOf(*loop.body)) {
-      OpClass kind = facts.classify(&op);
-      if (isa<StartOp, WaitOp>(op))
-        kind = OpClass::Collective;
-      if (kind == OpClass::Barrier || kind == OpClass::Nested)
-        lastStop = &op;
-      place[&op] = int(body.size());
-      body.push_back(&op);
-      kinds.push_back(kind);
-    }
+  explicit Stages(const TripGraph &graph) : graph(graph), loop(graph.loop) {
+    for (int op = 0; op < graph.size(); ++op)
+      if (graph.stops.test(unsigned(op)) && !isAsynchronous(op))
+        lastStop = op;
   }
 
-  SmallVector<LateCollective> find(llvm::function_ref<void(Operation *, const Twine &)> missed) {
+  SmallVector<LateCollective> find(llvm::function_ref<void(Operation *, const Twine &)> missed, size_t most) {
     SmallVector<LateCollective> found;
-    for (Operation *op : body) {
+    for (int place = 0; place < graph.size() && found.size() < most; ++place) {
+      Operation *op = graph.ops[size_t(place)];
       LateCollective late;
       late.op = op;
       if (auto wait = dyn_cast<WaitOp>(op)) {
@@ -70,7 +66,7 @@ public:
       } else if (!(late.collective = dyn_cast<CollectiveOpInterface>(op))) {
         continue;
       }
-      if (std::string why = refuse(late); why.empty())
+      if (std::string why = refuse(late, place); why.empty())
         found.push_back(std::move(late));
       else if (missed)
         missed(op, why);
@@ -80,89 +76,84 @@ public:
   }
 
 private:
-  bool computes(int index) const { return kinds[index] == OpClass::Kernel || kinds[index] == OpClass::Fusible; }
+  bool isAsynchronous(int op) const { return isa<StartOp, WaitOp>(graph.ops[size_t(op)]); }
+  bool isCollective(int op) const {
+    return isa<CollectiveOpInterface>(graph.ops[size_t(op)]) && graph.kinds[size_t(op)] == OpClass::Collective;
+  }
 
   /// Why it cannot complete in the next trip; empty: it can.
-  std::string refuse(LateCollective &late) {
+  std::string refuse(LateCollective &late, int place) {
     if (!isPlannable(late.collective.getCollectiveKind()))
       return "no planner moves a collective of this kind";
-    Operation *issued = isa<WaitOp>(late.op) ? cast<WaitOp>(late.op).getStart().getOperation() : late.op;
-    if (kinds[place[late.op]] == OpClass::Barrier)
-      return facts.barrierReason(late.op).str();
-    if (lastStop && place[lastStop] > place[issued])
-      return ("nothing is in flight across " + lastStop->getName().getStringRef() +
+    auto wait = dyn_cast<WaitOp>(late.op);
+    if (!wait && graph.kinds[size_t(place)] == OpClass::Barrier)
+      return graph.facts.barrierReason(late.op).str();
+    if (lastStop > (wait ? graph.placeOf(wait.getStart()) : place))
+      return ("nothing is in flight across " + graph.ops[size_t(lastStop)]->getName().getStringRef() +
               ", which stands behind it in the loop")
           .str();
-    llvm::SmallPtrSet<Operation *, 16> cone;
-    SmallVector<Operation *> work{late.op};
-    bool handedOn = false;
-    while (!work.empty())
-      for (Operation *user : work.pop_back_val()->getUsers()) {
-        Operation *here = loop.body->findAncestorOpInBlock(*user);
-        if (!here)
-          return "its result is read outside of the body of the loop";
-        if (here == loop.terminator()) {
-          handedOn = true;
-          continue;
-        }
-        if (!cone.insert(here).second)
-          continue;
-        bool follows = isa<CollectiveOpInterface>(here) && kinds[place[here]] == OpClass::Collective;
-        if (!computes(place[here]) && !follows)
-          return ("another operation of its trip waits for it: " + here->getName().getStringRef()).str();
-        work.push_back(here);
-      }
-    if (!handedOn)
-      return "the next trip does not get what it gives";
-    for (Operation *op : body)
-      if (cone.contains(op)) {
-        late.followers.push_back(op);
-        if (!late.chained && isa<CollectiveOpInterface>(op))
-          late.chained = op;
-      }
-    cone.insert(late.op);
-    return readersOf(late, cone);
+    Marks cone = graph.none();
+    cone.set(unsigned(place));
+    for (int op = place; op >= 0; op = cone.find_next(unsigned(op))) { // readers stand behind
+      if (op != place && !graph.kernels.test(unsigned(op)) && !isCollective(op))
+        return ("another operation of its trip waits for it: " + graph.ops[size_t(op)]->getName().getStringRef()).str();
+      for (int reader : graph.readers(op))
+        cone.set(unsigned(reader));
+    }
+    return readersOf(late, place, cone);
   }
 
   /// What of the next trip waits for it.
-  std::string readersOf(LateCollective &late, const llvm::SmallPtrSet<Operation *, 16> &cone) {
-    llvm::DenseSet<Value> needed;
-    for (unsigned index = 0; index < loop.carried.size(); ++index)
-      if (Operation *source = loop.producer(index); source && cone.contains(source)) {
-        if (loop.condition && !loop.condition->getArgument(index).use_empty())
-          return "the condition of the loop waits for it";
-        needed.insert(loop.carried[index]);
-      }
-    late.need = int(body.size());
-    for (int index = 0; index < int(body.size()); ++index) {
-      if (cone.contains(body[index])) // of its own trip later, whatever it reads
+  std::string readersOf(LateCollective &late, int place, const Marks &cone) {
+    bool handedOn = false;
+    Marks waiting = graph.none();
+    for (int value = 0; value < int(loop.carried.size()); ++value) {
+      int maker = graph.maker(value);
+      if (maker < 0 || !cone.test(unsigned(maker)))
         continue;
-      bool reads = false;
-      forEachValueRead(body[index], [&](Value value) { reads |= needed.contains(value); });
-      if (reads) {
-        late.need = std::min(late.need, index);
-        needed.insert(body[index]->result_begin(), body[index]->result_end());
-      } else if (computes(index)) {
-        late.before += late.need == int(body.size());
-        ++late.beside;
-      }
+      handedOn = true;
+      if (loop.condition && !loop.condition->getArgument(unsigned(value)).use_empty())
+        return "the condition of the loop waits for it";
+      for (int reader : graph.readersOfCarried(value))
+        waiting.set(unsigned(reader));
     }
-    return late.beside ? "" : "all computation of the next trip waits for it";
+    if (!handedOn)
+      return "the next trip does not get what it gives";
+    waiting.reset(cone); // of its own trip later, whatever it reads
+    for (int op = waiting.find_first(); op >= 0; op = waiting.find_next(unsigned(op)))
+      for (int reader : graph.readers(op))
+        if (!cone.test(unsigned(reader)))
+          waiting.set(unsigned(reader));
+    Marks beside = graph.kernels;
+    beside.reset(cone);
+    beside.reset(waiting);
+    late.beside = int(beside.count());
+    int first = waiting.find_first();
+    late.need = first < 0 ? graph.size() : first;
+    beside.reset(unsigned(late.need), unsigned(graph.size()));
+    late.before = int(beside.count());
+    if (!late.beside)
+      return "all computation of the next trip waits for it";
+    for (int op = cone.find_next(unsigned(place)); op >= 0; op = cone.find_next(unsigned(op))) {
+      late.followers.push_back(graph.ops[size_t(op)]);
+      if (!late.chained && isa<CollectiveOpInterface>(graph.ops[size_t(op)]))
+        late.chained = graph.ops[size_t(op)];
+    }
+    return "";
   }
 
+  const TripGraph &graph;
   const CarryingLoop &loop;
-  ModuleFacts &facts;
-  std::vector<Operation *> body;
-  std::vector<OpClass> kinds;
-  llvm::DenseMap<Operation *, int> place;
-  Operation *lastStop = nullptr;
+  int lastStop = -1;
 };
 
 } // namespace
 
 SmallVector<LateCollective> lateCollectives(const CarryingLoop &loop, ModuleFacts &facts,
                                             llvm::function_ref<void(Operation *, const Twine &)> missed) {
-  return Stages(loop, facts).find(missed);
+  return Stages(TripGraph(loop, facts)).find(missed, size_t(-1));
 }
+
+bool anyIsLate(const TripGraph &trip) { return !Stages(trip).find(nullptr, 1).empty(); }
 
 } // namespace mlir::braid

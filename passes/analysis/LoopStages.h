@@ -50,6 +50,10 @@ struct LateCollective {
 SmallVector<LateCollective> lateCollectives(const CarryingLoop &loop, ModuleFacts &facts,
                                             llvm::function_ref<void(Operation *, const Twine &)> missed = nullptr);
 
+class TripGraph;
+/// Whether there is one.
+bool anyIsLate(const TripGraph &trip);
+
 } // namespace mlir::braid
 
 #endif

@@ -61,7 +61,12 @@ struct PlannedCopy {
   std::vector<cost::Alternative> alternatives;
 
   /// Models and plans the copy. False: it can't be, or needs more memory than there is.
-  bool make(const ModelOptions &options, const ModelledPlan &plan, cost::Seconds budget);
+  bool make(const ModelOptions &options, const ModelledPlan &plan, cost::Seconds budget) {
+    return model(options) && search(plan, budget, plan.options.sampling);
+  }
+  bool model(const ModelOptions &options);
+  /// Plans what was modelled, judged by so many samples.
+  bool search(const ModelledPlan &plan, cost::Seconds budget, const cost::SampleOptions &sampling);
   /// Whether it takes less than the plan, by at least this share, under draws that neither was searched with.
   bool gains(const ModelledPlan &plan, double least) const;
   /// Makes it the plan. The bound is the lower of those of both programs. `how` it was changed: "with collectives cut".

@@ -3,20 +3,25 @@
 
 namespace mlir::braid {
 
-bool PlannedCopy::make(const ModelOptions &options, const ModelledPlan &of, cost::Seconds budget) {
+bool PlannedCopy::model(const ModelOptions &options) {
   FailureOr<ProgramModel> model = buildProgramModel(*cut->module, options);
   if (failed(model))
     return false;
   cut->model = std::move(*model);
+  return true;
+}
+
+bool PlannedCopy::search(const ModelledPlan &of, cost::Seconds budget, const cost::SampleOptions &sampling) {
   cost::PlanOptions alone = of.options;
   alone.compared = false;
   alone.budget = budget;
+  alone.sampling = sampling;
   cost::Result<cost::PlanResult> result = cost::plan(cut->model.program, *of.pricer, alone);
   if (!result)
     return false; // needs more memory than there is
   plan = std::move(result->policies.back());
   alternatives = std::move(result->alternatives);
-  separate(cut->model, *of.pricer, of.options, plan);
+  separate(cut->model, *of.pricer, alone, plan);
   return true;
 }
 

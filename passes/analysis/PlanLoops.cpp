@@ -11,8 +11,9 @@
 //   around   the largest one, or the second largest, between two trips, beside the end of one and the beginning of the next
 //
 // The trips of a loop are played one after another, so what is compared is the steady state, with the first trip in front of the loop
-// and the last one's rest behind it. A copy costs as much as a greedy plan beside its search: of larger programs, and with a budget of
-// 0, few are planned.
+// and the last one's rest behind it. All copies together are searched for half as long as the program as it is was, or for what that has
+// left of the budget: each a little and judged by few samples; what is left goes to the best of them, which alone is compared with the
+// program as it is. A copy costs as much as a greedy plan beside its search: of larger programs, and with a budget of 0, few are planned.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "analysis/MeasuredTimes.h"
 #include "analysis/ModelledPlan.h"
@@ -25,6 +26,11 @@ namespace {
 // setting: of how many tasks a program is to be tried in all ways; in two; in none
 constexpr size_t manyTrials = 2000;
 constexpr size_t mostTasks = 20000;
+// setting: of how long the program as it is was searched, what all copies together are; of that, what each is before the best is chosen;
+// and by what that one may take longer than the program as it is to be searched further
+constexpr double ofSearch = 0.5;
+constexpr double ofCopies = 1.0 / 16;
+constexpr double hopeless = 1.1;
 
 using Steps = SmallVector<PipelineForm, 2>;
 
@@ -64,8 +70,13 @@ class LoopTrials {
 public:
   LoopTrials(ModuleOp module, LoopPolicy policy, const ModelOptions &modelOptions, ModelledPlan &plan)
       : module(module), asked(policy == LoopPolicy::Pipeline), options(modelOptions), plan(plan),
-        whole(plan.result.braid()), searched(whole.searched) {
-    options.category = ""; // what is tried is not what happens
+        whole(plan.result.braid()),
+        share(std::max(cost::Seconds{}, std::min(ofSearch * whole.searched, plan.options.budget - whole.searched))),
+        few(plan.options.sampling) {
+    options.category = "";                    // what is tried is not what happens
+    few.samples = std::min(few.samples, 200); // setting: as the search judges its first round
+    few.jobs = std::min(few.jobs, 24);
+    few.steps = std::min(few.steps, 4);
   }
 
   void run() {
@@ -83,7 +94,7 @@ public:
                    std::to_string(mostTasks) + " no pipelined copy is planned; loops=pipeline does it all the same";
       return;
     }
-    bool few = tasks > manyTrials || plan.options.budget.value <= 0;
+    bool fewWays = tasks > manyTrials || plan.options.budget.value <= 0;
     IRMapping mapping;
     flat = cast<ModuleOp>(module->clone(mapping));
     markTimes(plan.model, mapping); // of kernels as they are now: what is compared is the schedule, not what fuses
@@ -95,18 +106,19 @@ public:
         return;
       plan.lowerBoundOf(model->program, "");
     }
-    tryLate(few);
-    tryAhead(few);
-    if (!few && attempt({cut(LoopShift::Around)}))
+    tryLate(fewWays);
+    tryAhead(fewWays);
+    if (!fewWays && attempt({cut(LoopShift::Around)}))
       attempt({cut(LoopShift::Around, 1)});
-    decide(few);
+    searchBest();
+    decide(fewWays);
   }
 
 private:
-  void tryLate(bool few) {
+  void tryLate(bool fewWays) {
     for (bool chains : {false, true}) {
       int ofLoop = attempt({late(chains)});
-      if (few)
+      if (fewWays)
         return;
       if (ofLoop > 1)
         attempt({late(chains, 1)});
@@ -115,9 +127,9 @@ private:
     }
   }
 
-  void tryAhead(bool few) {
+  void tryAhead(bool fewWays) {
     int ofLoop = attempt({cut(LoopShift::Ahead)});
-    if (!ofLoop || few)
+    if (!ofLoop || fewWays)
       return;
     if (ofLoop > 1)
       attempt({cut(LoopShift::Ahead, (ofLoop + 1) / 2)});
@@ -133,6 +145,7 @@ private:
     for (PipelineForm &step : steps) {
       step.knownTrips = !asked;
       PipelinedLoops done = pipelineLoops(*trial.cut->module, step, "");
+      tooLarge = std::max(tooLarge, done.tooLarge);
       if (!done.loops || (step.chains && !done.chained))
         return 0;
       trial.name += (trial.name.empty() ? "" : " and ") + nameOf(step, done);
@@ -141,35 +154,63 @@ private:
       trial.done.push_back(std::move(done));
     }
     int ofLoop = std::max(1, trial.done.front().collectives / trial.done.front().loops);
-    // All searches together have one budget; when it is used up, plans are greedy.
-    if (!trial.make(options, plan, std::max(plan.options.budget - searched, cost::Seconds{}))) {
+    if (!trial.model(options))
+      return ofLoop;
+    if (!take(trial, ofCopies * share, few) && !take(trial, share - searched, few)) {
       tried += (tried.empty() ? "" : "; ") + trial.name + " needs more memory than there is";
       return ofLoop;
     }
-    searched += trial.plan.searched;
     tried += (tried.empty() ? "" : "; ") + trial.name + " " + cost::toString(trial.plan.objective);
     if (!best || trial.plan.objective < best->plan.objective)
       best = std::move(trial);
     return ofLoop;
   }
 
-  void decide(bool few) {
+  bool take(Trial &trial, cost::Seconds budget, const cost::SampleOptions &sampling) {
+    bool made = trial.search(plan, std::max(cost::Seconds{}, std::min(budget, share - searched)), sampling);
+    if (made)
+      searched += trial.plan.searched;
+    return made;
+  }
+
+  /// With all samples, which the program as it is has been judged by.
+  void searchBest() {
+    if (!best || (!asked && best->plan.objective > hopeless * whole.objective))
+      return;
+    if (!take(*best, share, plan.options.sampling)) {
+      best.reset();
+      return;
+    }
+    if (share.value > 0)
+      tried += "; the best of them searched on " + cost::toString(best->plan.objective);
+  }
+
+  void decide(bool fewWays) {
+    if (tried.empty() && tooLarge)
+      plan.loops = "loops stay as they are: " + sayTooLarge();
     if (tried.empty())
       return;
     plan.loops = "tried to pipeline loops, objective " + cost::toString(whole.objective) + " as they are: " + tried;
-    if (few)
+    if (fewWays)
       plan.loops += plan.options.budget.value <= 0 ? "; no more ways, for a budget of 0"
                                                    : "; no more ways, as the program is large";
+    if (tooLarge)
+      plan.loops += "; " + sayTooLarge();
     if (!best || (!asked && !best->gains(plan, leastGain))) {
       plan.loops += "; none gains 1 %, so that they stay";
       return;
     }
     std::string gain = gainText(whole.objective, best->plan.objective);
     best->plan.rule += "; " + best->name + ", which gains " + gain;
-    best->plan.searched = searched;
+    best->plan.searched = whole.searched + searched;
     plan.loops += "; the plan gains " + gain + ": " + cost::toString(whole.objective) + " before, " +
                   cost::toString(best->plan.objective) + " after";
     std::move(*best).adopt(plan, "with loops pipelined");
+  }
+
+  std::string sayTooLarge() const {
+    return std::to_string(tooLarge) + (tooLarge == 1 ? " loop has a body" : " loops have bodies") +
+           " too large to look at all places where a trip could begin";
   }
 
   ModuleOp module;
@@ -177,7 +218,10 @@ private:
   ModelOptions options;
   ModelledPlan &plan;
   const cost::PolicyResult &whole;
-  cost::Seconds searched; ///< of the budget
+  const cost::Seconds share; ///< of the budget, for all copies
+  cost::SampleOptions few;
+  cost::Seconds searched; ///< of the share
+  int tooLarge = 0;       ///< loops
   OwningOpRef<ModuleOp> flat;
   std::optional<Trial> best;
   std::string tried;

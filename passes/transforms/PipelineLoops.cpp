@@ -6,6 +6,7 @@
 #include "analysis/LoopTrips.h"
 #include "analysis/RankSets.h"
 #include "analysis/Remarks.h"
+#include "analysis/TripGraph.h"
 #include "braid/passes/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -90,7 +91,9 @@ private:
 
   /// Another place where trips begin (analysis/LoopCuts.h).
   void cut(const CarryingLoop &loop, ModuleFacts &facts) {
-    SmallVector<CutCollective> chosen = cutCollectives(loop, facts, form.shift, [&](Operation *op, const Twine &why) {
+    TripGraph trip(loop, facts);
+    result.tooLarge += tooLargeToCut(trip);
+    SmallVector<CutCollective> chosen = cutCollectives(trip, form.shift, [&](Operation *op, const Twine &why) {
       remarkMissed(op->getLoc(), category, "pipeline",
                    (form.shift == LoopShift::Ahead ? "does not run a trip ahead: " : "does not run between trips: ") +
                        why);
@@ -110,15 +113,15 @@ private:
       return;
     ++result.loops;
     result.collectives += int(chosen.size());
-    llvm::DenseSet<Operation *> early, late;
+    TripGraph::Marks behind(unsigned(trip.size()), true);
     for (const CutCollective &one : chosen) {
-      early.insert(one.early.begin(), one.early.end());
+      behind.reset(one.early);
       result.remarks.emplace_back(one.collective->getLoc(), describe(one));
     }
-    for (Operation &op : bodyOf(*loop.body))
-      if (facts.classify(&op) != OpClass::Free && !early.contains(&op))
-        late.insert(&op);
-    rotateLoop(loop, orderOfCut(loop, facts, form.shift, late), late, facts);
+    llvm::DenseSet<Operation *> late;
+    for (unsigned op : behind.set_bits())
+      late.insert(trip.ops[op]);
+    rotateLoop(loop, orderOfCut(trip, form.shift, behind), late, facts);
   }
 
   std::string describe(const CutCollective &one) const {

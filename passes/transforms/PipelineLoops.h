@@ -22,7 +22,8 @@ struct PipelineForm {
 
 struct PipelinedLoops {
   int loops = 0, collectives = 0;
-  int chained = 0; ///< of these, with other collectives behind them
+  int chained = 0;  ///< of these, with other collectives behind them
+  int tooLarge = 0; ///< loops with bodies in which no other place to begin was looked for
   SmallVector<std::pair<Location, std::string>> remarks;
 };
 

@@ -17,11 +17,24 @@ uint64_t mix(uint64_t hash, uint64_t field) {
   return z ^ (z >> 31);
 }
 
+/// Sampling asks for several quantities of one operation, and for one operation after another of one step: what their places have in
+/// common is hashed once.
 uint64_t bits(const Place &place) {
-  uint64_t hash = mix(0, place.seed);
-  for (uint64_t field : {place.job, place.step, place.operation, place.where, place.message, place.purpose})
-    hash = mix(hash, field);
-  return hash;
+  struct Last {
+    bool known;
+    uint64_t seed, job, step, ofStep;
+    uint64_t operation, where, message, ofMessage;
+  };
+  static thread_local Last last; // zero: not known
+  bool sameStep = last.known && last.seed == place.seed && last.job == place.job && last.step == place.step;
+  if (!sameStep)
+    last.ofStep = mix(mix(mix(0, place.seed), place.job), place.step);
+  if (!sameStep || last.operation != place.operation || last.where != place.where || last.message != place.message) {
+    last.ofMessage = mix(mix(mix(last.ofStep, place.operation), place.where), place.message);
+    last = {true,        place.seed,    place.job,     place.step, last.ofStep, place.operation,
+            place.where, place.message, last.ofMessage};
+  }
+  return mix(last.ofMessage, place.purpose);
 }
 
 double uniform(const Place &place) {

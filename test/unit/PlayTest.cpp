@@ -195,7 +195,7 @@ TEST_CASE("timeline: one process per policy, three tracks, written whole or not 
 TEST_CASE("samples: fewer where a step draws many, as asked where it does not") {
   Program program;
   program.blocks.resize(2);
-  program.blocks[0].tasks.assign(300, collective("c", 8, {}));
+  program.blocks[0].tasks.assign(100, collective("c", 8, {}));
   Task loop;
   loop.kind = Task::Nested;
   loop.block = 0;
