@@ -14,6 +14,11 @@
 namespace mlir::braid {
 
 void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
+  buildPlannedPipeline(manager, options);
+  buildLowerPlannedPipeline(manager);
+}
+
+void buildPlannedPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
   // A stale plan is an error here: it would run something that nobody decided.
   BraidVerifyPlanOptions verify;
   verify.cluster = options.cluster;
@@ -22,7 +27,9 @@ void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &opti
   // While operations are those that the planner saw.
   if (options.marks)
     manager.addPass(createBraidMarkCompute());
+}
 
+void buildLowerPlannedPipeline(OpPassManager &manager) {
   // Destinations before bufferization, which then sees what is in flight: first of computation, then of collectives.
   manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addPass(createBraidToDestination());

@@ -151,15 +151,15 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
   program->ranks = mlir::braid::rankCountOf(module, &program->exactly);
   program->paths = pathsOf(module);
   program->engines = enginesOf(module);
-  if (failed(prepareEntry(entry, *program)))
-    return nullptr;
 
-  PassManager manager(&program->context);
+  // Marks name operations as the planner does, so they are set while the entry takes and gives what it did for the planner.
+  PassManager planned(&program->context), lower(&program->context);
   mlir::braid::LowerPipelineOptions lowering;
   lowering.cluster = options.cluster;
   lowering.marks = options.marks;
-  mlir::braid::buildLowerPipeline(manager, lowering);
-  if (failed(manager.run(module)))
+  mlir::braid::buildPlannedPipeline(planned, lowering);
+  mlir::braid::buildLowerPlannedPipeline(lower);
+  if (failed(planned.run(module)) || failed(prepareEntry(entry, *program)) || failed(lower.run(module)))
     return nullptr;
   if (options.dumpLlvm) {
     module->print(llvm::outs());

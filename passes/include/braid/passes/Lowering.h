@@ -19,6 +19,10 @@ struct LowerPipelineOptions : public PassPipelineOptions<LowerPipelineOptions> {
 /// From collectives on tensors to the LLVM dialect. See passes/pipelines/LowerPipeline.cpp.
 void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options);
 
+/// Its two parts, for who changes the program in between. The first reads it as it was planned: the plans are verified, marks set.
+void buildPlannedPipeline(OpPassManager &manager, const LowerPipelineOptions &options);
+void buildLowerPlannedPipeline(OpPassManager &manager);
+
 } // namespace mlir::braid
 
 #endif // BRAID_PASSES_LOWERING_H
