@@ -170,6 +170,8 @@ private:
 } // namespace
 
 Result<std::string> emitOpenMpiRules(const Cluster &cluster, int ranks, Bytes most) {
+  if (cluster.ranks() < 2)
+    return Error{"cluster, expected at least 2 devices, got 1: nothing to choose", cluster.path};
   if (ranks < 2 || ranks > cluster.ranks())
     return Error{"ranks, expected 2 to " + std::to_string(cluster.ranks()) + ", got " + std::to_string(ranks),
                  cluster.path};

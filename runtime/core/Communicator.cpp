@@ -143,6 +143,8 @@ Outcome Communicator::connectEngines(Communicator *parent) {
 
 Communicator::~Communicator() {
   thread.reset();
+  if (!failure && !parted && carrier) // who hears that this rank has left would take it for the cause
+    carrier->giveUp(failure.text);
   if (family)
     family->leave(*this);
   operations.clear(); // before the engines and the transport, which own their memory
@@ -494,6 +496,7 @@ Outcome Communicator::abort(const std::string &why) {
     exchange->abort(scope, failure.text);
   } else {
     carrier->giveUp(failure.text); // who aborts what has failed is about to end
+    parted = true;
   }
   return {};
 }
@@ -516,6 +519,7 @@ void Communicator::farewell(bool good, const std::string &why) {
     carrier->leave();
   else
     carrier->giveUp(why);
+  parted = true;
   failure = {BRAID_ABORTED, named(me) + ": its process is ending"};
 }
 

@@ -211,6 +211,7 @@ private:
   bool unsaid = false; ///< an announcement was not taken by the transport yet
   unsigned tests = 0;
   int agreeing = 0;        ///< operations in flight that wait for announcements
+  bool parted = false;     ///< its peers have been told how it ends
   bool threadless = false; ///< the system refused the progress thread
 
   Operation *hashes = nullptr; ///< of agree

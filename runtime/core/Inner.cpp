@@ -48,6 +48,7 @@ void Communicator::endInner() {
   std::lock_guard<std::mutex> lock(mutex);
   if (failure)
     fail(BRAID_ABORTED, "the communicator that it is part of has failed", false);
+  parted = true; // by that one
 }
 
 } // namespace braid::runtime

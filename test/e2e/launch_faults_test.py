@@ -213,6 +213,18 @@ def who_ends_after_a_failure_says_so_on_all_communicators():
 
 
 @check
+def who_destroys_what_has_failed_is_not_the_cause():
+    for transport in ("shm", "tcp"):
+        with tempfile.TemporaryDirectory() as folder, \
+                launch("-n", 3, "--on-failure=keep", "--grace=0.2", "--", PYTHON, PROGRAM, "tidy", transport,
+                       env={"TEST_FLAG": os.path.join(folder, "destroyed")}) as job:
+            line = job.wait_for("rank 0: status ")
+            expect(re.search("rank 1 died", line) and "has left" not in line, line)
+            job.process.send_signal(signal.SIGTERM)
+            job.end()
+
+
+@check
 def the_launcher_tells_who_waits_for_somebody_else():
     """The failure of a rank outside a communicator ends a wait inside: over queues, and over sockets."""
     for wrapper in ([], ["prlimit", "--msgqueue=0"]):

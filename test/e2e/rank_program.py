@@ -11,6 +11,8 @@
             anything, or by SIGNAL. The others go on in a subset, then print how a call that wants the victim failed
   relatives ranks 1 and 3 have a communicator of their own, or (PHASE: make) are about to; 3 kills itself, 1 sees it there and
             ends; the others look when both are gone, on that of all: prints how the calls failed
+  tidy      rank 1 kills itself; 2 sees it, destroys what has failed and stays; 0, which waits for 2, looks after that (TEST_FLAG, a file):
+            prints how its call failed
   lists     ranks 0 and 2 ask for a communicator of 0, 1, 2, the others for one of 0, 1, 3: prints how the call failed
   outsider  ranks 0 and 1 have a communicator of their own, 1 waits for 0, which does not come; 2 fails meanwhile
   abort     rank VICTIM fills its queue to the launcher and then gives up; the others print how their call failed
@@ -146,6 +148,25 @@ def relatives(transport, phase):
     failed(comm.rank, lambda: op.run(1))
 
 
+def tidy(transport):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    op = comm.all_reduce(1 << 16, algorithm="ring")
+    op.run(1)
+    if comm.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if comm.rank == 2:
+        try:
+            op.run(1)
+        except braid_rt.Error:
+            op.destroy()
+            comm.destroy()
+        open(os.environ["TEST_FLAG"], "w").close()
+        signal.pause()
+    while not os.path.exists(os.environ["TEST_FLAG"]):
+        time.sleep(0.001)
+    failed(0, lambda: op.run(1))
+
+
 def lists(transport):
     comm = braid_rt.Runtime().comm(transport, DEADLINE)
     failed(comm.rank, lambda: comm.subset([0, 1, 2 + comm.rank % 2]))
@@ -277,7 +298,7 @@ def shrink(transport):
 if __name__ == "__main__":
     what, transport, victim, phase, number = (sys.argv[1:] + [None] * 5)[:5]
     transport = None if transport in (None, "auto") else transport
-    alone = {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider, "lists": lists}
+    alone = {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider, "lists": lists, "tidy": tidy}
     if what in alone:
         alone[what](transport)
     elif what == "relatives":

@@ -191,8 +191,13 @@ public:
   }
 
   void leave() override {
-    if (segment)
+    if (segment && !gaveUp) // after a failure there is no good order to leave in
       segment->memory().control().closed.store(1, std::memory_order_release);
+  }
+
+  void giveUp(const std::string &why) override {
+    abort(why);
+    gaveUp = true;
   }
 
   void progress() override {}
@@ -371,6 +376,7 @@ private:
   std::vector<int> pidfds;
   int epoll = -1;
   bool armed = false;
+  bool gaveUp = false;
   Fault broken;
   TransportCounters count;
 };
