@@ -84,9 +84,12 @@ struct Trial {
   Schedule schedule;
   Seconds score;
   bool annealed = false;
+  std::string origin = ""; // a baseline's schedule, not made by variants
 
   std::string text(const Program &program) const { return rules(program) + (annealed ? "; then annealed" : ""); }
   std::string rules(const Program &program) const {
+    if (!origin.empty())
+      return origin + ", algorithms by the objective";
     std::string text;
     bool uniform = true;
     for (const Variant &variant : variants)
@@ -134,6 +137,13 @@ public:
         variant.objectiveAlgorithms = true;
       tryOne(variants, finalists);
     }
+    for (const PolicyResult &baseline :
+         baselines) // where memory allows no variant: the first that fits has algorithms at least
+      if (finalists.empty() && fits(baseline.schedule)) {
+        finalists.push_back({std::vector<Variant>(program.blocks.size()), baseline.schedule, {}});
+        finalists.back().origin = std::string("as ") + name(baseline.policy);
+        chooseByObjective(finalists.back());
+      }
     annealBest(finalists);
 
     struct Offer {
@@ -447,6 +457,12 @@ private:
     if (trial.score * nearBound >= first->score || !fits(trial.schedule))
       return; // the same in a stranger order
     finalists.push_back(trial);
+    if (chooseByObjective(trial))
+      finalists.push_back(std::move(trial));
+  }
+
+  /// The same schedule; whether an algorithm has changed.
+  bool chooseByObjective(Trial &trial) {
     bool changed = false;
     for (size_t b = 0; b < trial.schedule.blocks.size(); ++b)
       for (Bucket &bucket : trial.schedule.blocks[b].buckets) {
@@ -455,8 +471,7 @@ private:
         bucket.candidate = chosen;
         trial.variants[b].objectiveAlgorithms = true;
       }
-    if (changed)
-      finalists.push_back(std::move(trial));
+    return changed;
   }
 
   /// The exact buckets for the order in which single tensors would have the block computed.

@@ -19,7 +19,8 @@ using namespace mlir::braid;
 
 /// The way out of every form that a placeholder cannot read, named in each error.
 static constexpr const char *kWayToGenericText =
-    "; in Python, print(module.operation.get_asm(print_generic_op_form=True)) writes it, where module is "
+    "; python -m braid_jax generic FILE -o GENERIC writes it; in Python, "
+    "print(module.operation.get_asm(print_generic_op_form=True)), where module is "
     "jax.jit(f).lower(...).compiler_ir(\"stablehlo\"), jaxlib.mlir.ir.Module.parse(text or bytecode) or, from an "
     "artifact, jaxlib.mlir.dialects.stablehlo.deserialize_portable_artifact(context, bytes)";
 

@@ -4,11 +4,14 @@
 //   2. Of those, the best by the plan's objective is the advice.
 //   3. What it gains is measured on draws that did not choose it: the best of many by their own draws looks too good. A gain
 //      of less than a thousandth is none.
+//   4. A setting that needs what the cluster file does not say is no advice: it stands below it, with its condition.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Advise.h"
 #include "../command/Command.h"
 #include "LoadModule.h"
 #include "Subcommands.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -31,9 +34,15 @@ struct Advice {
   TunedSystem system;
   size_t chosen = 0; ///< setting; 0: the default
   cost::Seconds standard, predicted;
+  int needing = -1; ///< setting that is faster than the advice where the cluster can do what it needs
+  cost::Seconds ofNeeding;
   int given = -1; ///< setting that another advice has
   cost::Seconds ofGiven;
   double gain() const { return 1 - predicted.value / standard.value; }
+  double gainOfNeeding() const { return 1 - ofNeeding.value / standard.value; }
+  size_t others() const { ///< settings beside the default that need nothing
+    return llvm::count_if(system.settings, [](const Setting &setting) { return setting.needs.empty(); }) - 1;
+  }
 };
 
 class Adviser {
@@ -51,6 +60,7 @@ public:
     }
     std::vector<size_t> order(runs.size() - 1);
     std::iota(order.begin(), order.end(), 1);
+    llvm::erase_if(order, [&](size_t i) { return !system.settings[i].needs.empty(); });
     std::sort(order.begin(), order.end(),
               [&](size_t a, size_t b) { return std::tie(quiet[a], a) < std::tie(quiet[b], b); });
     if (order.size() > finalists)
@@ -69,6 +79,13 @@ public:
       advice.chosen = 0;
       advice.predicted = advice.standard;
     }
+    for (size_t i = 1; i < runs.size(); ++i)
+      if (!system.settings[i].needs.empty())
+        if (cost::Seconds value = objective(runs[i], judging);
+            value < (advice.needing < 0 ? advice.predicted : advice.ofNeeding) * (1 - least)) {
+          advice.needing = int(i);
+          advice.ofNeeding = value;
+        }
     for (size_t i = 0; given && i < runs.size(); ++i)
       if (system.settings[i].keys == *given) {
         advice.given = int(i);
@@ -138,12 +155,16 @@ void print(const ModulePlan &plan, const std::vector<Advice> &all, StringRef inp
     }
     os << llvm::format("%9s", cost::toString(advice.standard).c_str());
     if (advice.chosen == 0)
-      os << "            no gain: none of " << advice.system.settings.size() - 1
-         << " other settings is faster than the default\n";
+      os << "            no gain: none of " << advice.others() << " other settings is faster than the default\n";
     else {
       os << llvm::format(" -> %-9s -%.1f %%\n", cost::toString(advice.predicted).c_str(), advice.gain() * 100);
       for (const std::string &line : advice.system.settings[advice.chosen].lines)
         os << "      " << line << "\n";
+    }
+    if (advice.needing >= 0) {
+      const Setting &setting = advice.system.settings[advice.needing];
+      os << "      where " << setting.needs << ", " << cost::toString(advice.ofNeeding)
+         << llvm::format(", -%.1f %%: ", advice.gainOfNeeding() * 100) << llvm::join(setting.lines, "; ") << "\n";
     }
     if (advice.given >= 0)
       os << "      the settings given, " << shown(advice.system.settings[advice.given].keys) << ": "
@@ -170,6 +191,14 @@ json::Object toJson(const ModulePlan &plan, std::vector<Advice> &all) {
                      {"predicted_s", advice.predicted.value},
                      {"gain", advice.gain()},
                      {"settings_tried", int64_t(advice.system.settings.size())}};
+    if (advice.needing >= 0) {
+      const Setting &needing = advice.system.settings[advice.needing];
+      row["where"] = json::Object{{"needs", needing.needs},
+                                  {"setting", json::Object(needing.keys)},
+                                  {"lines", json::Array(needing.lines)},
+                                  {"predicted_s", advice.ofNeeding.value},
+                                  {"gain", advice.gainOfNeeding()}};
+    }
     if (advice.given >= 0) {
       row["given"] = json::Object(advice.system.settings[advice.given].keys);
       row["given_s"] = advice.ofGiven.value;

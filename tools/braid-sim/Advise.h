@@ -23,6 +23,7 @@ struct Setting {
   llvm::json::Object keys;        ///< what is set, by the names that the system gives it; of all settings different
   std::vector<std::string> lines; ///< to paste
   std::function<Simulated()> run;
+  std::string needs = ""; ///< what the cluster must be able to do, which its file does not say; else empty
 };
 
 struct TunedSystem {

@@ -298,6 +298,7 @@ private:
         profile.collisionUplinks = 0;
       });
     });
+    system.settings.back().needs = "switches can route adaptively"; // the variable does not make them
     return system;
   }
 

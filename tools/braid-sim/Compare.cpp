@@ -171,7 +171,7 @@ static void printPolicies(const ModulePlan &plan, const SystemRows &systems, llv
        << " of computation that fsdp and zero save where each rank updates its shard only\n";
 }
 
-/// Where a row of the table has a smaller time than the plan: what the plan was chosen by instead.
+/// Where a row of the table has a smaller time than the plan: what the plan was chosen by instead, or what the row needs.
 static void printBetterElsewhere(const ModulePlan &plan, const SystemRows &systems, llvm::raw_ostream &os) {
   const cost::PolicyResult &is = plan.result.braid();
   auto print = [&](const cost::PolicyResult &other, const std::string &name) {
@@ -185,9 +185,15 @@ static void printBetterElsewhere(const ModulePlan &plan, const SystemRows &syste
     look("p95", other.quantiles.p95, is.quantiles.p95);
     look("p99", other.quantiles.p99, is.quantiles.p99);
     look("exposed", other.exposed, is.exposed);
-    if (!columns.empty())
-      os << "  " << name << " is better in " << columns << "; the plan is chosen by the objective, "
-         << cost::toString(is.objective) << " for " << cost::toString(other.objective) << "\n";
+    if (columns.empty())
+      return;
+    os << "  " << name << " is better in " << columns;
+    if (cost::Bytes limit = plan.options.memoryLimit; limit.value > 0 && other.peak.bytes > limit)
+      os << "; it needs " << cost::toString(other.peak.bytes) << ", the plan has " << cost::toString(limit);
+    else
+      os << "; the plan is chosen by the objective, " << cost::toString(is.objective) << " for "
+         << cost::toString(other.objective);
+    os << "\n";
   };
   for (const cost::PolicyResult &r : plan.result.policies)
     if (r.policy != cost::Policy::Braid)

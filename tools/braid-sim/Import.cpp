@@ -4,10 +4,8 @@
 //   braid-sim compare llama7b.mlir --cluster CLUSTER.yaml
 //===------------------------------------------------------------------------------------------------------------===//
 #include "../command/Command.h"
+#include "LoadModule.h"
 #include "Subcommands.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -163,21 +161,11 @@ int mlir::braid::sim::runEmitTrace(int argc, char **argv) {
                               cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "a program of timed computation as a Chakra trace of one rank\n");
-  std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &message);
-  if (!file) {
-    llvm::errs() << "error: " << message << "\n";
+  FailureOr<ParsedModule> parsed = parseProgram(input);
+  if (failed(parsed))
     return 1;
-  }
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<BraidDialect, func::FuncDialect, scf::SCFDialect, tensor::TensorDialect>();
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
-    return 1;
-  FailureOr<llvm::json::Value> trace = writeChakra(*module);
+  SourceMgrDiagnosticHandler handler(*parsed->sources, parsed->context.get());
+  FailureOr<llvm::json::Value> trace = writeChakra(*parsed->module);
   if (failed(trace))
     return 1;
   return write(output, llvm::formatv("{0:2}\n", *trace).str());

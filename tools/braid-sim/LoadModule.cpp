@@ -169,9 +169,8 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
                                                           {".*", ".*", ".*", ".*", ".*"})))
     return failure();
 
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  planned.module = parse(options.input, sources, context);
+  planned.diagnostics = std::make_unique<SourceMgrDiagnosticHandler>(*planned.sources, &context);
+  planned.module = parse(options.input, *planned.sources, context);
   if (!planned.module)
     return failure();
   auto named = (*planned.module)->getAttrOfType<StringAttr>(BraidDialect::getClusterAttrName());

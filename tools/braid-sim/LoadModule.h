@@ -42,7 +42,9 @@ FailureOr<ParsedModule> importProgram(const std::string &path);
 
 /// A module, planned. Diagnostics went to stderr when `plan` failed.
 struct PlannedModule {
+  std::unique_ptr<llvm::SourceMgr> sources = std::make_unique<llvm::SourceMgr>();
   std::unique_ptr<MLIRContext> context;
+  std::unique_ptr<SourceMgrDiagnosticHandler> diagnostics; ///< also those of planning it again
   OwningOpRef<ModuleOp> module;
   ModulePlan plan;
 };

@@ -327,7 +327,7 @@ FailureOr<json::Value> mlir::braid::sim::writeChakra(ModuleOp module) {
     auto compute = dyn_cast<ComputeOp>(op);
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     if (!compute && !collective) {
-      if (op.getNumRegions() || isa<func::CallOp>(op))
+      if (op.getNumRegions() || isa<func::CallOp>(op) || !op.isRegistered())
         return op.emitOpError(
             "expected braid.compute and collectives (braid-skeleton, braid-sim import write them), which a trace "
             "can list");
