@@ -14,9 +14,9 @@ bool PlannedCopy::make(const ModelOptions &options, const ModelledPlan &of, cost
   cost::Result<cost::PlanResult> result = cost::plan(cut->model.program, *of.pricer, alone);
   if (!result)
     return false; // needs more memory than there is
+  separate(cut->model.program, *of.pricer, of.options, *result);
   plan = std::move(result->policies.back());
   alternatives = std::move(result->alternatives);
-  separate(cut->model, *of.pricer, of.options, plan);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "../command/Command.h"
 #include "LoadModule.h"
 #include "Subcommands.h"
+#include "braid/passes/JsonText.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -96,7 +97,7 @@ FailureOr<std::map<std::string, json::Object>> readAdvice(const std::string &pat
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
     return fail("cannot read it: " + file.getError().message());
-  llvm::Expected<json::Value> value = json::parse((*file)->getBuffer());
+  llvm::Expected<json::Value> value = parseJson((*file)->getBuffer());
   if (!value)
     return fail("expected JSON: " + llvm::toString(value.takeError()));
   const json::Array *rows = value->getAsObject() ? value->getAsObject()->getArray("advice") : nullptr;
