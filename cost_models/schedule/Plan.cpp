@@ -47,7 +47,8 @@ Result<PlanResult> braid::cost::plan(const Program &program, const Pricer &price
     if (lean.back().peak.bytes < least->peak.bytes)
       return aboveLimit(program, lean.back(), options.memoryLimit, "with each gather as late as it can be");
     return aboveLimit(program, *least, options.memoryLimit,
-                      least->policy == Policy::NoOverlap ? "before planning" : std::string("as ") + name(least->policy));
+                      least->policy == Policy::NoOverlap ? "before planning"
+                                                         : std::string("as ") + name(least->policy));
   }
   PolicyResult best;
   std::optional<Bound> bound;

@@ -1,5 +1,6 @@
 //===- ComputeProfile.cpp - reads measured compute times --------------------------------------------------------===//
 #include "analysis/ComputeProfile.h"
+#include "braid/passes/JsonText.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -52,7 +53,7 @@ cost::Result<ComputeProfile> readComputeProfile(const std::string &path) {
         "compute profile: expected JSON, got a compressed file; make a profile of a profiler's trace with "
         "braid-sim profile",
         path};
-  auto json = llvm::json::parse((*buffer)->getBuffer());
+  auto json = parseJson((*buffer)->getBuffer());
   if (!json)
     return cost::Error{"compute profile: expected JSON, " + llvm::toString(json.takeError()), path};
   ComputeProfile profile;

@@ -158,7 +158,8 @@ std::optional<int64_t> loopTrips(Operation *loop) {
     if (!start || !limit || !step)
       return std::nullopt;
     if (auto counted = dyn_cast<scf::ForOp>(loop); counted && counted.getUnsignedCmp() && (*start < 0) != (*limit < 0))
-      return *start < 0 ? std::optional<int64_t>(0) : std::nullopt; // as unsigned numbers, the negative one is the larger
+      return *start < 0 ? std::optional<int64_t>(0)
+                        : std::nullopt; // as unsigned numbers, the negative one is the larger
     auto count = countedTrips(*start, *limit, *step, "LT");
     auto all = count ? llvm::checkedMul(trips, *count) : std::nullopt;
     if (!all || *all > mostTrips)

@@ -42,10 +42,10 @@ struct ModelledPlan {
 /// Errors are emitted on the module. `category` is that of remarks.
 FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request, StringRef category);
 
-/// The scheduler knows fabrics, not communicators: what it put in flight together and must not be is separated, and the
-/// plan's numbers are taken again.
-void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost::PlanOptions &options,
-              cost::PolicyResult &plan);
+/// The scheduler knows fabrics, not communicators: what a policy put in flight together and must not be is separated, and its numbers
+/// are taken again. A baseline that is better than the plan then is the plan.
+void separate(const cost::Program &program, const cost::Pricer &pricer, const cost::PlanOptions &options,
+              cost::PlanResult &result);
 
 /// Tries the program with its loops pipelined, and makes the best such plan the plan if it gains, or if that is asked for
 /// (PlanLoops.cpp).

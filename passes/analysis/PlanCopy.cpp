@@ -19,9 +19,9 @@ bool PlannedCopy::search(const ModelledPlan &of, cost::Seconds budget, const cos
   cost::Result<cost::PlanResult> result = cost::plan(cut->model.program, *of.pricer, alone);
   if (!result)
     return false; // needs more memory than there is
+  separate(cut->model.program, *of.pricer, alone, *result);
   plan = std::move(result->policies.back());
   alternatives = std::move(result->alternatives);
-  separate(cut->model, *of.pricer, alone, plan);
   return true;
 }
 

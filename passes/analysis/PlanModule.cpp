@@ -42,6 +42,8 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
     cost::Result<cost::Bytes> limit = cost::parseBytes(request.memoryLimit);
     if (!limit)
       return emitError(module.getLoc(), "memory-limit: ") << limit.error().text();
+    if (limit->value <= 0)
+      return emitError(module.getLoc(), "memory-limit: expected more than none, got '") << request.memoryLimit << "'";
     options.memoryLimit = *limit;
   }
   if (!request.budget.empty() && request.budget != "0") {
@@ -58,15 +60,14 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
   return options;
 }
 
-void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost::PlanOptions &options,
-              cost::PolicyResult &plan) {
+static bool separate(const cost::Program &program, const cost::Pricer &pricer, const cost::PlanOptions &options,
+                     cost::PolicyResult &plan) {
   SharedRanks shared;
-  const cost::Program &program = model.program;
   bool moved = false;
   for (auto [block, schedule] : llvm::zip(program.blocks, plan.schedule.blocks))
     moved |= separateConflicts(block, schedule, shared);
   if (!moved)
-    return;
+    return false;
   auto noNoise = [&](int block, int bucket, uint64_t) {
     const cost::Bucket &chosen = plan.schedule.blocks[block].buckets[bucket];
     return pricer.candidates(cost::mergedSpec(program.blocks[block], chosen))[chosen.candidate].time;
@@ -78,6 +79,28 @@ void separate(const ProgramModel &model, const cost::Pricer &pricer, const cost:
   plan.quantiles = cost::quantiles(program, plan.schedule, pricer, unseen);
   plan.objective = cost::objective(program, plan.schedule, pricer, options.objective, unseen);
   plan.peak = cost::peakMemory(program, plan.schedule);
+  return true;
+}
+
+void separate(const cost::Program &program, const cost::Pricer &pricer, const cost::PlanOptions &options,
+              cost::PlanResult &result) {
+  bool moved = false; // of the last one, which is the plan
+  for (cost::PolicyResult &policy : result.policies)
+    moved = separate(program, pricer, options, policy);
+  if (!moved || options.policy != cost::Policy::Braid || options.budget.value <= 0)
+    return;
+  result.alternatives.clear(); // they won and lost with what must not be
+  cost::PolicyResult plan = result.braid();
+  for (const cost::PolicyResult &baseline : llvm::drop_end(result.policies))
+    if (baseline.objective < plan.objective &&
+        (options.memoryLimit.value <= 0 || baseline.peak.bytes <= options.memoryLimit)) {
+      plan = baseline;
+      plan.rule =
+          std::string("as ") + cost::name(baseline.policy) + ", with nothing in flight together that shares ranks";
+    }
+  plan.policy = cost::Policy::Braid;
+  plan.searched = result.braid().searched;
+  result.policies.back() = std::move(plan);
 }
 
 static void warnUnmatched(ModuleOp module, const ComputeProfile &profile, const ProgramModel &model) {
@@ -165,7 +188,7 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   if (!result)
     return emitError(module.getLoc(), "plan: ") << result.error().text();
   plan.result = std::move(*result);
-  separate(plan.model, *plan.pricer, plan.options, plan.result.policies.back());
+  separate(plan.model.program, *plan.pricer, plan.options, plan.result);
   if (request.policy == cost::Policy::Braid)
     tryPipelines(module, request.loops, modelOptions, plan);
   if (request.split && request.policy == cost::Policy::Braid && plan.options.budget.value > 0) {

@@ -146,7 +146,7 @@ LogicalResult Lowering::checkCut(LaunchOp launch, size_t tensor) {
 
 /// An algorithm as the runtime reads it: the path is the last of what it takes. Of another engine: "ring/LL128".
 static std::string spelled(PlanAttr plan) {
-  if (plan && plan.getAlgorithm() == "none") // as it is priced where nothing is sent: no engine has an algorithm of that name
+  if (plan && plan.getAlgorithm() == "none") // nothing is sent: no engine has an algorithm of that name
     return "";
   if (plan && plan.getEngine() != EngineKind::Braid)
     return (plan.getAlgorithm() + (plan.getProtocol().empty() ? "" : "/") + plan.getProtocol()).str();

@@ -6,6 +6,7 @@
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-16x8.yaml" 2>&1 | FileCheck %s --check-prefix=FEWER --implicit-check-not=error:
 // RUN: not braid-opt %t/wide.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml" 2>&1 | FileCheck %s --check-prefix=MORE --implicit-check-not=error:
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml memory-limit=80" 2>&1 | FileCheck %s --check-prefix=UNIT --implicit-check-not=error:
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml memory-limit=0B" 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=error:
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml memory-limit=1MiB" 2>&1 | FileCheck %s --check-prefix=MEMORY --implicit-check-not=error:
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml quantile=1.5" 2>&1 | FileCheck %s --check-prefix=QUANTILE --implicit-check-not=error:
 // RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml engine=mpi" 2>&1 | FileCheck %s --check-prefix=ENGINE --implicit-check-not=error:
@@ -24,6 +25,7 @@
 // FILE: error: cluster: {{.*}}none.yaml
 // FEWER: error: placement: expected 128 ranks, {{.*}} got a program of 8
 // MORE: error: placement: {{.*}}8{{.*}}16
+// NONE: error: memory-limit: expected more than none, got '0B'
 // UNIT: error: memory-limit: {{.*}}80
 // MEMORY: error: plan: {{.*}}1.0 MiB
 // QUANTILE: error: quantile: expected a number between 0 and 1, got 1.5

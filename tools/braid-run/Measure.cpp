@@ -1,5 +1,6 @@
 //===- Measure.cpp - writes down, gathers, writes out -----------------------------------------------------------===//
 #include "Measure.h"
+#include "braid/passes/JsonText.h"
 
 #include "Record.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -27,7 +28,7 @@ static llvm::json::Value readFabric(const std::string &path) {
   auto file = path.empty() ? nullptr : llvm::MemoryBuffer::getFile(path);
   if (path.empty() || !file)
     return nullptr;
-  auto json = llvm::json::parse((*file)->getBuffer());
+  auto json = mlir::braid::parseJson((*file)->getBuffer());
   return json ? std::move(*json) : (llvm::consumeError(json.takeError()), llvm::json::Value(nullptr));
 }
 

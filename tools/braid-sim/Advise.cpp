@@ -10,6 +10,7 @@
 #include "../command/Command.h"
 #include "LoadModule.h"
 #include "Subcommands.h"
+#include "braid/passes/JsonText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -113,7 +114,7 @@ FailureOr<std::map<std::string, json::Object>> readAdvice(const std::string &pat
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
     return fail("cannot read it: " + file.getError().message());
-  llvm::Expected<json::Value> value = json::parse((*file)->getBuffer());
+  llvm::Expected<json::Value> value = parseJson((*file)->getBuffer());
   if (!value)
     return fail("expected JSON: " + llvm::toString(value.takeError()));
   const json::Array *rows = value->getAsObject() ? value->getAsObject()->getArray("advice") : nullptr;

@@ -1,5 +1,6 @@
 //===- DeepSpeedConfig.cpp - DeepSpeed's JSON as options of a policy --------------------------------------------===//
 #include "DeepSpeedConfig.h"
+#include "braid/passes/JsonText.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
@@ -76,7 +77,7 @@ public:
     auto file = llvm::MemoryBuffer::getFile(path);
     if (!file)
       return cost::Error{"cannot read it: " + file.getError().message(), path};
-    llvm::Expected<json::Value> value = json::parse((*file)->getBuffer());
+    llvm::Expected<json::Value> value = parseJson((*file)->getBuffer());
     if (!value)
       return cost::Error{"expected JSON: " + llvm::toString(value.takeError()), path};
     const json::Object *root = value->getAsObject();

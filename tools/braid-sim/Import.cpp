@@ -106,6 +106,9 @@ int mlir::braid::sim::runImport(int argc, char **argv) {
     return wrong(message);
   StringRef text = file->getBuffer();
   text.consume_front("\xef\xbb\xbf"); // the mark that spreadsheets put in front of UTF-8
+  if (text.contains('\0'))
+    return wrong(input +
+                 ": expected text or JSON, got binary data: unpack what is compressed, and give Chakra traces as JSON");
   StringRef kind = format == "auto" ? formatOf(text) : StringRef(format);
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<BraidDialect>();

@@ -1,6 +1,7 @@
 //===- Trace.cpp - Chrome trace events from a file ------------------------------------------------------------------===//
 #include "Trace.h"
 #include "braid/cost_models/Units.h"
+#include "braid/passes/JsonText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cerrno>
@@ -67,7 +68,7 @@ std::string mlir::braid::sim::readTrace(const std::string &path, Trace &trace) {
     return error;
   if (!json::isUTF8(text))
     text = json::fixUTF8(text);
-  auto parsed = json::parse(text);
+  auto parsed = parseJson(text);
   if (!parsed)
     return path + ": expected a trace (JSON), " + llvm::toString(parsed.takeError());
   trace.json = std::move(*parsed);

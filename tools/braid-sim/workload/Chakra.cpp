@@ -13,6 +13,7 @@
 #include "Workload.h"
 #include "braid/dialect/BraidOps.h"
 #include "braid/dialect/Groups.h"
+#include "braid/passes/JsonText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -51,7 +52,7 @@ public:
   explicit TraceReader(StringRef file) : file(file) {}
 
   LogicalResult read(StringRef text, std::vector<TraceNode> &nodes) {
-    llvm::Expected<json::Value> parsed = json::parse(text);
+    llvm::Expected<json::Value> parsed = parseJson(text);
     if (!parsed)
       return error("", llvm::toString(parsed.takeError()));
     const json::Array *list = parsed->getAsArray();
@@ -174,7 +175,7 @@ static LogicalResult readGroups(MLIRContext *context, const std::string &file,
     llvm::errs() << "error: " << message << "\n";
     return failure();
   }
-  llvm::Expected<json::Value> parsed = json::parse(text->getBuffer());
+  llvm::Expected<json::Value> parsed = parseJson(text->getBuffer());
   const json::Object *object = parsed ? parsed->getAsObject() : nullptr;
   std::string broken = parsed ? "" : llvm::toString(parsed.takeError());
   for (auto &[name, value] : object ? *object : json::Object()) {
