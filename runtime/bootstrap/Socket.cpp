@@ -1,5 +1,6 @@
 //===- Socket.cpp - TCP sockets that never block and close themselves ---------------------------------------------===//
 #include "bootstrap/Socket.h"
+#include "core/Forks.h"
 #include <arpa/inet.h>
 #include <cstdlib>
 #include <memory>
@@ -66,8 +67,10 @@ Outcome connectionOutcome(const Socket &socket, int error) {
 } // namespace
 
 void Socket::close() {
-  if (descriptor >= 0)
+  if (descriptor >= 0) {
+    closesNow(descriptor);
     ::close(descriptor);
+  }
   descriptor = -1;
 }
 
@@ -180,6 +183,7 @@ std::string peerAddress(const Socket &socket) {
 }
 
 void tuneConnection(const Socket &socket) {
+  keepFromForks(socket.fd());
   auto set = [&](int level, int option, int value) { setsockopt(socket.fd(), level, option, &value, sizeof value); };
   set(IPPROTO_TCP, TCP_NODELAY, 1);
   set(SOL_SOCKET, SO_KEEPALIVE, 1);

@@ -48,7 +48,8 @@ Outcome connectTo(const Address &address, Deadline deadline, Socket &socket, con
 Address localAddress(const Socket &socket);
 std::string peerAddress(const Socket &socket);
 
-/// Small messages leave at once; a peer whose host is gone is noticed within about 20 s while nothing is sent.
+/// Small messages leave at once; a peer whose host is gone is noticed within about 20 s while nothing is sent, one
+/// that has ended at once, also where it has forked.
 void tuneConnection(const Socket &socket);
 
 Outcome sendAll(const Socket &socket, const void *data, size_t size, Deadline deadline);

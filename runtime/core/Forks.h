@@ -11,6 +11,10 @@ namespace braid::runtime {
 /// How many forks lie between this process and the first one that asked: without a system call, unlike getpid.
 unsigned forksBefore();
 
+/// A connection whose end says that this process has ended: forks do not hold it open. Until `closesNow`.
+void keepFromForks(int descriptor);
+void closesNow(int descriptor);
+
 } // namespace braid::runtime
 
 #endif

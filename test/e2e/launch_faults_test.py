@@ -213,6 +213,15 @@ def who_ends_after_a_failure_says_so_on_all_communicators():
 
 
 @check
+def forks_do_not_hide_a_death():
+    """They would hold its connections open."""
+    for transport in ("shm", "tcp"):
+        with launch("-n", 2, "--on-failure=keep", "--", PYTHON, PROGRAM, "worker", transport) as job:
+            job.wait_for("rank 0: status ")
+            judge(job, 2, 1, "status 3 .*rank 1 died", DEADLINE)
+
+
+@check
 def who_destroys_what_has_failed_is_not_the_cause():
     for transport in ("shm", "tcp"):
         with tempfile.TemporaryDirectory() as folder, \

@@ -13,6 +13,7 @@
             ends; the others look when both are gone, on that of all: prints how the calls failed
   tidy      rank 1 kills itself; 2 sees it, destroys what has failed and stays; 0, which waits for 2, looks after that (TEST_FLAG, a file):
             prints how its call failed
+  worker    rank 1 forks a process that stays, then kills itself; rank 0 prints how its call failed
   lists     ranks 0 and 2 ask for a communicator of 0, 1, 2, the others for one of 0, 1, 3: prints how the call failed
   outsider  ranks 0 and 1 have a communicator of their own, 1 waits for 0, which does not come; 2 fails meanwhile
   abort     rank VICTIM fills its queue to the launcher and then gives up; the others print how their call failed
@@ -167,6 +168,19 @@ def tidy(transport):
     failed(0, lambda: op.run(1))
 
 
+def worker(transport):
+    comm = braid_rt.Runtime().comm(transport, DEADLINE)
+    op = comm.all_reduce(64)
+    op.run(1)
+    if comm.rank == 1:
+        if os.fork() == 0:
+            os.closerange(0, 3)
+            signal.pause()
+        say(f"victim at {time.time():.6f}")
+        os.kill(os.getpid(), signal.SIGKILL)
+    failed(comm.rank, lambda: op.run(1))
+
+
 def lists(transport):
     comm = braid_rt.Runtime().comm(transport, DEADLINE)
     failed(comm.rank, lambda: comm.subset([0, 1, 2 + comm.rank % 2]))
@@ -298,7 +312,8 @@ def shrink(transport):
 if __name__ == "__main__":
     what, transport, victim, phase, number = (sys.argv[1:] + [None] * 5)[:5]
     transport = None if transport in (None, "auto") else transport
-    alone = {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider, "lists": lists, "tidy": tidy}
+    alone = {"sum": sum_, "shrink": shrink, "masks": masks, "outsider": outsider, "lists": lists, "tidy": tidy,
+             "worker": worker}
     if what in alone:
         alone[what](transport)
     elif what == "relatives":
