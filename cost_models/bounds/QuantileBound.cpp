@@ -29,7 +29,7 @@ size_t affordableBounds(const Program &program) {
     double asked = tasks < 2000 ? tasks : collectives; // whose heads are looked at more closely (Heads.cpp)
     each += tasks * (100 + tasks / 32 + asked);
   }
-  return size_t(std::clamp(3e7 / each, 1.0, 200.0)); // setting: of the time for bounds
+  return size_t(std::clamp(2e7 / each, 1.0, 200.0)); // setting: of the time for bounds
 }
 
 class Bounds {

@@ -24,7 +24,7 @@
 // CHECK: braid.all_gather
 
 // REMARK-DAG: [Passed] pipeline | Category:braid-plan | Remark="{{.*}} runs in the next trip, beside {{[0-9]+}} kernel{{s?}} that do not need it
-// REMARK-DAG: Remark="tried to pipeline loops, objective {{.*}} as they are: {{.*}}; the plan gains {{.*}} %: {{.*}} ms before, {{.*}} ms after"
+// REMARK-DAG: Remark="tried to pipeline loops, objective {{.*}} as they are: {{.*}}; the best of them searched on {{.*}} ms; the plan gains {{.*}} %: {{.*}} ms before, {{.*}} ms after"
 // REMARK-DAG: Remark="no schedule is faster than {{.*}}steady state, {{99|100}} trips of at least {{.*}} ms: a recurrence of
 
 // KEEP-NOT: in the next trip of

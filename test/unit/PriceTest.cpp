@@ -191,6 +191,28 @@ TEST_CASE("a draw depends on its place only", "[price][law]") {
   CHECK(a.draw(c, Fabric::Inter, 2, 0, 0, 0).value != forward[0]);
 }
 
+TEST_CASE("numbers that are kept for a step are those that are drawn", "[price]") {
+  Cluster cluster = noisyCluster(16, 8), pauses;
+  cluster.inter.profile.correlation = cluster.inter.profile.pauseProbability = 0;
+  cluster.inter.profile.spikeProbability = 0.02;
+  pauses = cluster;
+  pauses.inter.profile.pauseProbability = 1e-300; // never, but each spike is asked for anew
+  Pricer kept(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch),
+      drawn(pauses, packed(pauses), Engine::Nccl, BucketForm::OneLaunch);
+  CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 22, groupsOf(128));
+  const Candidate &c = kept.candidates(spec)[0], &d = drawn.candidates(spec)[0];
+  std::vector<double> anew;
+  for (uint64_t i = 0; i < 2000; ++i)
+    anew.push_back(drawn.draw(d, Fabric::Inter, 1, i % 7, i % 3, i).value);
+  for (int round = 0; round < 2; ++round)
+    for (uint64_t i = 0; i < 2000; ++i)
+      REQUIRE(kept.draw(c, Fabric::Inter, 1, i % 7, i % 3, i).value == anew[i]);
+  CHECK(*std::max_element(anew.begin(), anew.end()) > anew[0] + cluster.inter.profile.spikeMinimum.value / 2);
+  uint64_t far = 3'000'000; // no room for so many
+  CHECK(kept.draw(c, Fabric::Inter, 1, 0, 0, far).value == drawn.draw(d, Fabric::Inter, 1, 0, 0, far).value);
+  CHECK(kept.draw(c, Fabric::Inter, 1, 0, 0, 0).value == anew[0]);
+}
+
 TEST_CASE("relabelling hosts and ranks together changes nothing", "[price][law]") {
   Cluster cluster = quietCluster(4, 4);
   // Rank r was on device r; now it is called 15 - r and lives on the device that was 15 - r's mirror: hosts reversed.
