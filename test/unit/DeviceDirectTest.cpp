@@ -259,10 +259,10 @@ TEST_CASE("a sender's buffer is its own again only when a slow peer's device has
   auto *slow = fake<void(uint64_t)>("fake_slow");
   std::vector<uint64_t> none;
   CHECK(runProcesses(
-            2, shm(),
+            2, shm(600),
             [&](int rank, braid_comm *comm, uint64_t &) -> std::string {
               Device device(comm, BRAID_MEMORY_DEVICE);
-              std::vector<float> here(n), other(n, -1);
+              std::vector<float> here(n);
               auto *there = device.twin(reinterpret_cast<unsigned char *>(here.data()), n * sizeof(float));
               braid_buffer buffer = {rank ? nullptr : there, there, rank ? 0 : n, n};
               braid_op_options options = {};
@@ -277,7 +277,7 @@ TEST_CASE("a sender's buffer is its own again only when a slow peer's device has
               if (braid_op_plan(comm, &options, &op))
                 return braid_last_error();
               if (rank)
-                slow(1000);
+                slow(100);
               for (int round = 1; round < 5; ++round) {
                 std::fill(here.begin(), here.end(), rank ? -1.0f : float(round));
                 device.put();
