@@ -138,7 +138,7 @@ private:
     text +=
         form.carry == LoopCarry::Token ? " is awaited in the next trip, behind " : " runs in the next trip, beside ";
     int kernels = form.carry == LoopCarry::Token ? one.before : one.beside;
-    text += std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") + " that do not need it";
+    text += std::to_string(kernels) + (kernels == 1 ? " kernel that does not need it" : " kernels that do not need it");
     if (!one.followers.empty())
       text += ", with " + std::to_string(one.followers.size()) +
               (one.followers.size() == 1 ? " operation that reads it" : " operations that read it");

@@ -82,7 +82,7 @@ func.func @layers(%w1: tensor<8x8xf32>, %w2: tensor<8x8xf32>, %x: tensor<8x8xf32
 // CHECK: braid.wait
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[W]], %[[V]]
-// REMARK-DAG: Remark="all_reduce is awaited in the next trip, behind 1 kernel that do not need it, with 2 operations that read it"
+// REMARK-DAG: Remark="all_reduce is awaited in the next trip, behind 1 kernel that does not need it, with 2 operations that read it"
 func.func @update(%w: tensor<4xf32>, %v: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <poll.h>
 #include <sched.h>
+#include <unistd.h>
 #include <utility>
 
 namespace braid::runtime {
@@ -335,6 +336,13 @@ Outcome makeVerbsTransport(const TransportContext &context, std::unique_ptr<Tran
 }
 
 Outcome makeVerbsDoubleTransport(const TransportContext &context, std::unique_ptr<Transport> &transport) {
+  std::vector<std::string> processes; // the double's network is memory of one
+  Outcome met = context.exchange.allgather(context.key + "/verbs-double", context.members, std::to_string(getpid()),
+                                           context.deadline, processes);
+  if (!met)
+    return met;
+  if (std::any_of(processes.begin(), processes.end(), [&](const std::string &each) { return each != processes[0]; }))
+    return {BRAID_INVALID, "transport 'verbs-double': expected all ranks in one process, got several"};
   std::unique_ptr<verbs::Provider> provider = verbs::fabric()->provider(context.members[size_t(context.me)]);
   return verbs::makeTransport(context, "verbs-double", *provider, transport);
 }
