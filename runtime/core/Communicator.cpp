@@ -8,6 +8,7 @@
 #include "transports/Clock.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <random>
 
@@ -258,6 +259,7 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
       through.release(memory);
     return {done.status, named(me) + ": " + request.title() + ": " + done.text};
   }
+  logOnce(std::string("operations run by engine '") + (byEngine ? request.engine : braidEngine) + "'");
   constexpr size_t withQueue = offsetof(braid_op_options, queue) + sizeof options.queue;
   int queue = options.size >= withQueue && options.queue > 0 ? 2 * options.queue + crossesHosts : 0;
   auto made = std::make_unique<Operation>(*this, std::move(request), std::move(plan), std::move(attached),
@@ -266,6 +268,13 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
   operation = made.get();
   operations.insert(std::move(made));
   return {};
+}
+
+/// With BRAID_LOG=on the first rank says it.
+void Communicator::logOnce(const std::string &text) {
+  const char *log = std::getenv("BRAID_LOG");
+  if (!me && log && *log && logged.insert(text).second)
+    std::fprintf(stderr, "braid: %s: %s\n", group().c_str(), text.c_str());
 }
 
 Outcome Communicator::planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation) {

@@ -149,6 +149,7 @@ private:
   bool planGpuDirect(const Request &request, Staging &staging, Plan &plan, Attachments &attached);
   Directness chooseDirect(const Request &request, const Staging &staging, Outcome &done);
   void logDirect(const std::string &how);
+  void logOnce(const std::string &text);
   Outcome planByEngine(const Request &request, std::unique_ptr<EngineOperation> &operation);
   void lookForFaults();
   /// `operation` has made this rank wait for `waited` seconds: says so, and at the deadline fails with what both wait for.
@@ -192,7 +193,7 @@ private:
   std::unique_ptr<WaitNotes> notes; ///< made when somebody has waited for long
   std::unique_ptr<Transport> carrier;
   std::unique_ptr<Direct> direct; ///< made for the first operation on a device that could be
-  std::set<std::string> loggedDirect;
+  std::set<std::string> logged;
   std::vector<std::string> engineNames;                   ///< the first: of operations that name none
   std::map<std::string, std::unique_ptr<Engine>> engines; ///< all but braid
   std::map<std::vector<int>, int> subsets;

@@ -85,10 +85,6 @@ bool Communicator::decided(const Operation &operation, Direct &direct, bool &is)
   return verdict != Direct::Unknown;
 }
 
-void Communicator::logDirect(const std::string &how) {
-  const char *log = std::getenv("BRAID_LOG");
-  if (!me && log && *log && loggedDirect.insert(how).second)
-    std::fprintf(stderr, "braid: %s: buffers of devices: %s\n", group().c_str(), how.c_str());
-}
+void Communicator::logDirect(const std::string &how) { logOnce("buffers of devices: " + how); }
 
 } // namespace braid::runtime

@@ -60,10 +60,11 @@ def programs_that_are_of_mpi_already():
     libmpi = re.search(r"libmpi\.so\S* => (\S+)", linked)[1]
     for level in ("single", "funneled", "serialized", "multiple"):
         job = Job(MPIRUN, "--allow-run-as-root", "--oversubscribe", "-np", 2, PYTHON, PROGRAM, "own_mpi", "shm", 0, level,
-                  env={"BRAID_ENGINE": "mpi", "BRAID_JOB_SECRET": secrets.token_hex(16), "TEST_LIBMPI": libmpi})
+                  env={"BRAID_ENGINE": "mpi", "BRAID_JOB_SECRET": secrets.token_hex(16), "TEST_LIBMPI": libmpi, "BRAID_LOG": "on"})
         with job:
             status = job.end()
         expect(status == 0, f"{level}: {status}\n{job.text()}")
+        expect("braid: communicator of ranks 0, 1 of the job: operations run by engine 'mpi'" in job.text(), job.text())
         for rank in range(2):
             expect(f"rank {rank} of 2: sum 3" in job.out and f"rank {rank}: still there" in job.out, job.text())
             for call in ("plan", "run"):
