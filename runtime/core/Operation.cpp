@@ -441,9 +441,9 @@ std::string Operation::waitsFor(int *peer, int *onLane) const {
   if (state == Queued)
     return turnOf ? "waits for an earlier " + turnOf->request.title() : comm.waitsForTurn(*this);
   if (state == Agreeing && undecided && agreed) {
-    whom = direct->silent();
+    int rank = whom = direct->silent(); // whom and where may be one
     where = comm.directLane;
-    return whom < 0 ? "nothing" : comm.named(whom) + " has not said whether it reaches the others' devices";
+    return rank < 0 ? "nothing" : comm.named(rank) + " has not said whether it reaches the others' devices";
   }
   if (state == Agreeing && agreed)
     return "waits for an earlier operation of engine '" + request.engine + "'";

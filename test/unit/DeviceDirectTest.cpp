@@ -315,6 +315,24 @@ TEST_CASE("an operation that waits for its device is overtaken by one of the hos
   slow(1);
 }
 
+TEST_CASE("who waits for what a peer says about its device names it", "[device]") {
+  std::vector<uint64_t> none;
+  std::string problem = runProcesses(
+      2, shm(1),
+      [&](int rank, braid_comm *comm, uint64_t &) -> std::string {
+        Sum sum(comm, rank, "ring");
+        if (rank == 0)
+          return sum.run(2);
+        sum.must(sum.device.start(sum.op)); // says what it is, and nothing more until the other has given up
+        while (!comm->comm->transport().fault())
+          sched_yield();
+        return sum.problem;
+      },
+      none);
+  CHECK(problem.find("all_reduce: rank 1 has not said whether it reaches the others' devices within 1 s") !=
+        std::string::npos);
+}
+
 TEST_CASE("the environment turns direct reads off", "[device]") {
   auto read = [](std::map<std::string, std::string> variables) -> std::string {
     runtime::PeerLevel level;
