@@ -283,6 +283,7 @@ struct Pricer::State::Drawn {
   Seconds time;
   double latency; ///< factor on latencies
   DrawPlace place;
+  StepDraws::Numbers kept; ///< where it has no delay
 };
 
 Pricer::State::Drawn Pricer::State::drawCommon(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job,
@@ -295,19 +296,21 @@ Pricer::State::Drawn Pricer::State::drawCommon(const Candidate &c, Fabric fabric
   place.operation = operation;
   place.purpose = purpose::serialBulk;
   double latency = 1, fraction = 1, transfer = 1;
+  StepDraws::Numbers kept;
+  if (!c.delay && (noise.bulkMean != 0 || noise.spikeProbability > 0))
+    kept = StepDraws::of(id).at(place);
   if (noise.latencyRebaseSigma != 0)
     latency = jobDraw(fabric, 0, 0, 1, 0, seed, job);
   if (noise.latencySigma != 0)
     latency *= draws::latencyFactor(this->noise(fabric), place);
   double ofMessages = latency;
   if (!c.delay && noise.bulkMean != 0 && c.latency.value > 0)
-    ofMessages *= 1 + noise.bulkMean * c.noisePerMessage *
-                          serialNoise(noise.bulkSigma, c.serialMessages, StepDraws::of(id).at(place).bulk);
+    ofMessages *= 1 + noise.bulkMean * c.noisePerMessage * serialNoise(noise.bulkSigma, c.serialMessages, kept.bulk);
   if (c.flows > 1 && noise.collisionUplinks > 0)
     fraction = jobDraw(fabric, c.flows, c.flowsPerLeaf, c.streamsPerNic, c.connections, seed, job);
   if (noise.transfersVary())
     transfer = transferDraw(c, fabric, place);
-  return {c.fixed + c.latency * ofMessages + c.wire * (transfer / fraction), latency, place};
+  return {c.fixed + c.latency * ofMessages + c.wire * (transfer / fraction), latency, place, kept};
 }
 
 Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
@@ -315,14 +318,14 @@ Seconds Pricer::draw(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t 
   const FabricProfile &profile = state->profile(fabric);
   if (c.time.value == 0 || profile.deterministic())
     return c.time;
-  auto [time, latency, place] = state->drawCommon(c, fabric, seed, job, step, operation);
+  auto [time, latency, place, kept] = state->drawCommon(c, fabric, seed, job, step, operation);
   if (c.delay)
     time += c.delay->at(normal(place)) * latency;
   const draws::Noise &noise = state->noise(fabric);
   int nodes = std::max(c.nodes, c.exposedNodes);
   // As draws::operationSpike looks at it first: mostly there is none.
   if (noise.pauseProbability <= 0 && noise.correlation <= 0 && noise.spikeProbability > 0 && !c.delay &&
-      StepDraws::of(state->id).at(place).spike <= 1 - nodes * noise.spikeProbability)
+      kept.spike <= 1 - nodes * noise.spikeProbability)
     return time;
   return time + Seconds{draws::operationSpike(noise, nodes, place)};
 }
@@ -361,7 +364,7 @@ void Pricer::drawRanks(const Candidate &c, Fabric fabric, uint64_t seed, uint64_
       wait(group, c.time.value);
     return;
   }
-  auto [time, latency, place] = state->drawCommon(c, fabric, seed, job, step, operation);
+  auto [time, latency, place, kept] = state->drawCommon(c, fabric, seed, job, step, operation);
   bool onlyMessagesVary = latency == 1 && !profile.transfersVary() && (c.flows <= 1 || profile.collisionUplinks <= 0);
   if (c.delay && onlyMessagesVary) {
     std::vector<double> played = clocks;
