@@ -65,7 +65,7 @@ private:
     return numbers;
   }
 
-  static constexpr size_t most = 2'000'000; ///< setting: 48 MB
+  static constexpr size_t most = 2'000'000; ///< setting: numbers that are kept, 48 MB of them
   struct Key {
     uint64_t seed = 0, job = 0, step = 0;
     bool operator==(const Key &other) const { return seed == other.seed && job == other.job && step == other.step; }

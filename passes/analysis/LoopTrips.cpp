@@ -73,7 +73,7 @@ static std::optional<int64_t> invariantInteger(Operation *loop, Value value) {
 }
 
 /// A loop that counts further runs until somebody ends it: as good as one whose trips are not known.
-constexpr int64_t mostTrips = int64_t(1) << 53;
+constexpr int64_t mostTrips = int64_t(1) << 53; ///< setting: up to there a double counts
 
 static std::optional<int64_t> countedTrips(int64_t start, int64_t limit, int64_t step, StringRef direction) {
   bool up = direction == "LT" || direction == "LE", exact = direction == "NE";
