@@ -19,9 +19,9 @@ public:
       return;
     runtime::Outcome done;
     driver = runtime::cuda::Driver::find(done);
-    if (done)
-      done = share();
     void *probe = done ? braid_alloc_in(comm, BRAID_MEMORY_DEVICE, 1) : nullptr; // the stream is of the same device
+    if (done && !probe && (done = share()))
+      probe = braid_alloc_in(comm, BRAID_MEMORY_DEVICE, 1);
     if (done)
       done = probe ? runtime::cuda::contextOf(*driver, reinterpret_cast<runtime::cuda::Address>(probe), context)
                    : runtime::Outcome(BRAID_SYSTEM, braid_last_error());
@@ -72,7 +72,7 @@ public:
   std::string problem;
 
 private:
-  /// Of fewer devices than ranks each has several: a thread without a context gets that of its rank's.
+  /// Where Braid has no device for the rank, as there are fewer than ranks: a thread without a context gets one that others have too.
   runtime::Outcome share() {
     int32_t rank = 0, ranks = 0;
     int devices = 0;
