@@ -65,7 +65,7 @@ def ranks_of_two_hosts_meet_and_add():
         expect(a.end() == 0 and b.end() == 0, a.text() + b.text())
         expect(sorted(a.out + b.out) == [f"rank {r} of 4: sum 10" for r in range(4)], a.out + b.out)
         for i, job in ((0, a), (1, b)):
-            lines = [l for l in job.err if l.startswith("braid: ")]
+            lines = [l for l in job.err if l.startswith("braid: rank ")]
             expect(len(lines) == 2 and all(f"host {NAME}-{i} ({i + 1} of 2)" in l and "of 2 there" in l for l in lines), lines)
         a.nothing_left()
         b.nothing_left()
@@ -132,6 +132,8 @@ def a_launcher_that_is_killed():
                 for job in (a, b):
                     expect(job.end() not in (0,), job.text())
                     job.nothing_left()
+                gone = ("ranks 0 to 1", "ranks 2 to 3")[killed]
+                expect(f"on another host braid-launch of {gone} was killed" in (b, a)[killed].text(), (b, a)[killed].text())
 
 
 @check

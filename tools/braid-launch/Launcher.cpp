@@ -193,6 +193,14 @@ void Launcher::end() {
   next = Deadline(force ? 1 : options.grace);
 }
 
+/// "braid-launch of ranks 4 to 7": to launchers and ranks of other hosts.
+static std::string ofRanks(const Options &options) {
+  int last = options.firstRank + options.local - 1;
+  return "braid-launch of rank" + (options.local == 1
+                                       ? " " + std::to_string(last)
+                                       : "s " + std::to_string(options.firstRank) + " to " + std::to_string(last));
+}
+
 void Launcher::signals() {
   signalfd_siginfo info;
   while (::read(signalSource.fd(), &info, sizeof info) == sizeof info) {
@@ -205,7 +213,7 @@ void Launcher::signals() {
         end();
       }
       if (!signalled)
-        publish(128 + SIGKILL, "braid-launch was killed");
+        publish(128 + SIGKILL, ofRanks(options) + " was killed");
       signalled = SIGKILL;
       continue;
     }
@@ -223,7 +231,7 @@ void Launcher::signals() {
       signalled = number;
       std::string what = "asked to end by signal " + std::to_string(number);
       say(what + "; ending the ranks here");
-      publish(128 + number, "braid-launch was " + what);
+      publish(128 + number, ofRanks(options) + " was " + what);
       phase = Asked;
       next = Deadline(options.grace);
     }
