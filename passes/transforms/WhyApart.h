@@ -28,7 +28,7 @@ private:
   const ::braid::cost::PolicyResult &plan;
   const ::braid::cost::Pricer &pricer;
   const ::braid::cost::PlanOptions &options;
-  int64_t left = int64_t(1) << 22; ///< setting: tasks that may be scheduled for it, a few seconds
+  int64_t left = int64_t(1) << 21; ///< setting: tasks that may be scheduled for it, a second or two
 };
 
 } // namespace mlir::braid

@@ -90,10 +90,10 @@ public:
       return cost::Error{"expected an object with the key \"zero_optimization\"", path};
     // What stands outside of the section and changes what is sent. (Null is absent.)
     for (StringRef key : {"communication_data_type", "sparse_gradients", "gradient_accumulation_steps"})
-      if (const json::Value *value = root->get(key); value && value->kind() != json::Value::Null &&
-                                                     value->getAsBoolean() != false && value->getAsNumber() != 1.0)
-        remarks.push_back((key + ": " + text(*value) + ": its effect is not modelled, the program's types and gradients are")
-                              .str());
+      if (const json::Value *value = root->get(key);
+          value && value->kind() != json::Value::Null && value->getAsBoolean() != false && value->getAsNumber() != 1.0)
+        remarks.push_back(
+            (key + ": " + text(*value) + ": its effect is not modelled, the program's types and gradients are").str());
     cost::ZeroOptions options;
     if (std::optional<bool> old = zero->getAsBoolean()) { // the format of the first versions
       if (!*old)
@@ -203,9 +203,10 @@ private:
       else if (key->meaning == Meaning::Unknown)
         remarks.push_back(("zero_optimization." + given + ": its effect is not modelled").str());
       else if (key->meaning == Meaning::Forbidden && !isOff(given, value))
-        wrong(given, given == "allgather_partitions"
-                         ? "expected true, got " + text(value) + ": parameters that are broadcast one by one are not modelled"
-                         : "expected it off, got " + text(value) + ": the bytes that it sends are not modelled");
+        wrong(given,
+              given == "allgather_partitions"
+                  ? "expected true, got " + text(value) + ": parameters that are broadcast one by one are not modelled"
+                  : "expected it off, got " + text(value) + ": the bytes that it sends are not modelled");
     }
   }
 
