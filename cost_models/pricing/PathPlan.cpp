@@ -72,11 +72,14 @@ std::optional<PathPlan> planPaths(const PlayedCollective &collective, const Play
   plan.path = paths.spelling();
   plan.ways = std::move(ways);
   std::string each = connections > 1 ? text(", %d connections each", connections) : "";
-  std::string when = rounds.size() > 1 ? text("summed over %zu rounds", rounds.size()) : "at once";
-  std::string least = assigned.optimal ? "the fewest possible" : text("at least %.3g", assigned.bound);
-  plan.how = text("source ports of %zu flows%s: %s %.3g on the most loaded link where they choose, %s; as their hash "
-                  "deals them, %.3g",
-                  flows.size(), each.c_str(), when.c_str(), assigned.most, least.c_str(), most);
+  plan.how = text("source ports of %zu flows%s: ", flows.size(), each.c_str());
+  if (assigned.most > 0) {
+    std::string when = rounds.size() > 1 ? text("summed over %zu rounds", rounds.size()) : "at once";
+    std::string least = assigned.optimal ? "the fewest possible" : text("at least %.3g", assigned.bound);
+    plan.how += text("%s %.3g on the most loaded link where they choose, %s; as their hash deals them, %.3g",
+                     when.c_str(), assigned.most, least.c_str(), most);
+  } else // also where they collide
+    plan.how += "none has a choice, all of its ports lead it the same way";
   return plan;
 }
 

@@ -54,7 +54,11 @@ struct FuseCollectives : impl::BraidFuseCollectivesBase<FuseCollectives> {
       std::vector<cost::Bucket> buckets = cost::bucketize(block, inLoop[index] && !inLoops ? apart : rule);
       schedule.blocks.push_back(orderAsWritten(block, std::move(buckets)));
     }
-    remarkBuckets(*model, schedule, getArgumentName());
+    remarkBuckets(*model, schedule, getArgumentName(), [&](int block, int one, int other) {
+      const std::vector<cost::Bucket> &buckets = schedule.blocks[block].buckets;
+      return apartByRule(model->program.blocks[block], inLoop[block] && !inLoops ? apart : rule, buckets[one],
+                         buckets[other]);
+    });
     bool merged = llvm::any_of(schedule.blocks, [](const cost::BlockSchedule &block) {
       return llvm::any_of(block.buckets, [](const cost::Bucket &bucket) { return bucket.tasks.size() > 1; });
     });

@@ -138,7 +138,7 @@ private:
       remarkAnalysis(loc, category, "split", plan.splits);
     if (!plan.loops.empty())
       remarkAnalysis(loc, category, "pipeline", plan.loops);
-    remarkBuckets(planned, chosen.schedule, category);
+    remarkBuckets(planned, chosen.schedule, category, ApartInPlan(planned.program, chosen, *plan.pricer, plan.options));
     remarkOverlap(planned, chosen.schedule, category);
     remarkAlgorithms(planned, chosen.schedule, plannedCollectives(planned, chosen.schedule, *plan.pricer), category);
     for (const cost::PolicyResult &policy : plan.result.policies)

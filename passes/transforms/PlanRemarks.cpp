@@ -78,7 +78,7 @@ private:
 
 } // namespace
 
-void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, StringRef category) {
+void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, StringRef category, WhyApart why) {
   if (!wanted(model))
     return;
   for (auto [index, block] : llvm::enumerate(model.program.blocks)) {
@@ -120,11 +120,11 @@ void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, St
         std::optional<bool> dependent = chains.join(int(number), *next);
         std::string apart = "not merged with the " + kind + " at " +
                             locationText(model.collective(int(index), other.tasks.front())->getLoc());
-        if (dependent.value_or(false))
+        if (dependent && *dependent)
           return apart + ": one depends on the other";
-        return apart + ": together " + cost::toString(spec.bytes + cost::mergedSpec(block, other).bytes) +
-               " are above the cap, or later than what separate launches reach" +
-               (dependent ? "" : ", or one depends on the other, which was not looked for in a program of this size");
+        if (!dependent)
+          return apart + ": whether one depends on the other was not looked for in a program of this size";
+        return apart + ": " + why(int(index), int(number), *next);
       });
     }
   }
@@ -211,7 +211,8 @@ void remarkPlan(const ModulePlan &plan) {
     }
   }
   const cost::Schedule &schedule = plan.result.braid().schedule;
-  remarkBuckets(model, schedule, "braid-plan");
+  remarkBuckets(model, schedule, "braid-plan",
+                ApartInPlan(model.program, plan.result.braid(), *plan.pricer, plan.options));
   remarkOverlap(model, schedule, "braid-plan");
 }
 

@@ -4,13 +4,14 @@
 
 #include "analysis/ProgramModel.h"
 #include "braid/passes/PlanModule.h"
+#include "transforms/WhyApart.h"
 
 namespace mlir::braid {
 
 // All of these read the model, so they come before a schedule is applied; without a listener they cost nothing.
 
-/// Which collectives merged, and for each that did not, why.
-void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, StringRef category);
+/// Which collectives merged, and for each that did not, why: `why` says it where neither depends on the other.
+void remarkBuckets(const ProgramModel &model, const cost::Schedule &schedule, StringRef category, WhyApart why);
 
 /// Which collectives run beside other work, and which do not.
 void remarkOverlap(const ProgramModel &model, const cost::Schedule &schedule, StringRef category);

@@ -3,6 +3,8 @@
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives=max-bytes=48 | FileCheck %s --check-prefix=BYTES
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives=max-count=2 | FileCheck %s --check-prefix=COUNT
+// RUN: braid-opt %s -split-input-file --braid-fuse-collectives=max-bytes=48 --remarks-filter=braid-fuse-collectives -o /dev/null 2>&1 | FileCheck %s --check-prefix=ABOVE
+// RUN: braid-opt %s -split-input-file --braid-fuse-collectives=max-count=2 --remarks-filter=braid-fuse-collectives -o /dev/null 2>&1 | FileCheck %s --check-prefix=FULL
 // RUN: braid-opt %s -split-input-file --braid-fuse-collectives --remarks-filter=braid-fuse-collectives -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // CHECK-LABEL: func @locations_and_attributes
@@ -16,6 +18,8 @@
 // COUNT-LABEL: func @locations_and_attributes
 // COUNT: braid.reduce_scatter sum %arg0, %arg1 dims = [0, 1]
 // COUNT: braid.reduce_scatter sum %arg2 dims = [0]
+// ABOVE: not merged with the reduce_scatter at c: together 64 B are above max-bytes, 48 B
+// FULL: not merged with the reduce_scatter at c: the launch has max-count, 2
 // REMARK-DAG: [Passed] bucket | Category:braid-fuse-collectives | {{.*}}merged 3 reduce_scatter of 64 B into one launch, the last from c
 func.func @locations_and_attributes(%a: tensor<4xf32>, %b: tensor<2x4xf32>, %c: tensor<4xf32>)
     -> (tensor<2xf32>, tensor<2x2xf32>, tensor<2xf32>) {

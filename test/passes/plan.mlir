@@ -46,6 +46,7 @@
 // REMARK-DAG: [Analysis] bound | Category:braid-plan | Remark="no schedule is faster than {{.*}}: {{.*}}"
 // REMARK-DAG: [Analysis] quantile-bound | Category:braid-plan | Remark="under the draws {{.*}} no schedule has an objective below {{.*}}, or a step's p50, p95 and p99 below {{.*}}"
 // REMARK-DAG: [Passed] bucket | Category:braid-plan | Remark="merged {{.*}} all_reduce of {{.*}} into one launch
+// REMARK-DAG: [Missed] bucket | Category:braid-plan | Remark="not merged with the all_reduce at {{.*}}: one launch of 24.0 MiB would end the step at {{.*}}, separate ones do at {{.*}}, without noise"
 // REMARK-DAG: [Passed] overlap | Category:braid-plan | Remark="runs beside {{.*}} of {{.*}}s"
 // REMARK-DAG: [Analysis] algorithm | Category:braid-plan | Remark="all_reduce of {{.*}} over 8 ranks: {{.*}}; runner-up
 // REMARK-DAG: [Analysis] not-modelled | Category:braid-plan

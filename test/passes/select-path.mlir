@@ -12,6 +12,11 @@
 // RUN: sed 's/hash_seed: 3/hash_seed: 4/' %t/planes.yaml > %t/other.yaml
 // RUN: not braid-opt %t/planned.mlir --braid-verify-plan="cluster=%t/other.yaml" 2>&1 | FileCheck %s --check-prefix=STALE
 //
+// With one port there is nothing to choose, which is not the same as no collisions.
+// RUN: sed 's/20000..20255/20000..20000/; s/most_queue_pairs: 4/most_queue_pairs: 1/' %t/planes.yaml > %t/one.yaml
+// RUN: braid-opt %s --braid-select-algorithms="cluster=%t/one.yaml engine=braid" --remarks-filter="braid-.*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
+// ONE: [Passed] path | {{.*}}source ports of 2 flows: none has a choice, all of its ports lead it the same way
+//
 // CHECK: #braid.plan<engine = braid, algorithm = "{{.*}}", channels = 4, {{.*}}path = "to47000;0-1:20{{[0-9]*}}.20{{[0-9]*}}.20{{[0-9]*}}.20{{[0-9]*}};1-0:20{{[0-9]*}}.20{{[0-9]*}}.20{{[0-9]*}}.20{{[0-9]*}}", fingerprint =
 // WHY: [Passed] path | Category:braid-select-algorithms | {{.*}}source ports of 2 flows, 4 connections each: at once {{.*}} the fewest possible
 // STALE: error: {{.*}}plan

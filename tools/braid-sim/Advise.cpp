@@ -5,6 +5,7 @@
 //   3. What it gains is measured on draws that did not choose it: the best of many by their own draws looks too good. A gain
 //      of less than a thousandth is none.
 //   4. A setting that needs what the cluster file does not say is no advice: it stands below it, with its condition.
+//   5. Nor is one that needs more memory than there is. Where that is the default, the advice may be slower.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "Advise.h"
 #include "../command/Command.h"
@@ -41,7 +42,9 @@ struct Advice {
   cost::Seconds ofGiven;
   double gain() const { return 1 - predicted.value / standard.value; }
   double gainOfNeeding() const { return 1 - ofNeeding.value / standard.value; }
-  size_t others() const { ///< settings beside the default that need nothing
+  bool defaultFits = true, fits = true; ///< in memory; the latter: the default, or any setting
+  cost::Bytes leastPeak;                ///< that any of them needs
+  size_t others() const {               ///< settings beside the default that need nothing
     return llvm::count_if(system.settings, [](const Setting &setting) { return setting.needs.empty(); }) - 1;
   }
 };
@@ -54,14 +57,21 @@ public:
     Advice advice;
     std::vector<Simulated> runs;
     std::vector<double> quiet;
+    std::vector<bool> fits;
+    const cost::Bytes limit = plan.options.memoryLimit;
     for (const Setting &setting : system.settings) {
       runs.push_back(setting.run());
       const Simulated &run = runs.back();
       quiet.push_back(cost::playWithoutNoise(*run.program, run.schedule, *run.pricer).total.value);
+      cost::Bytes peak = cost::peakMemory(*run.program, run.schedule).bytes;
+      fits.push_back(limit.value <= 0 || peak <= limit);
+      advice.leastPeak = runs.size() == 1 ? peak : std::min(advice.leastPeak, peak);
     }
+    advice.defaultFits = fits[0];
     std::vector<size_t> order(runs.size() - 1);
     std::iota(order.begin(), order.end(), 1);
-    llvm::erase_if(order, [&](size_t i) { return !system.settings[i].needs.empty(); });
+    llvm::erase_if(order, [&](size_t i) { return !system.settings[i].needs.empty() || !fits[i]; });
+    advice.fits = fits[0] || !order.empty();
     std::sort(order.begin(), order.end(),
               [&](size_t a, size_t b) { return std::tie(quiet[a], a) < std::tie(quiet[b], b); });
     if (order.size() > finalists)
@@ -70,18 +80,18 @@ public:
     const cost::SampleOptions choosing = plan.options.sampling, judging = cost::unseen(choosing);
     cost::Seconds best = objective(runs[0], choosing);
     for (size_t i : order)
-      if (cost::Seconds value = objective(runs[i], choosing); value < best * (1 - least)) {
+      if (cost::Seconds value = objective(runs[i], choosing); !fits[advice.chosen] || value < best * (1 - least)) {
         best = value;
         advice.chosen = i;
       }
     advice.standard = objective(runs[0], judging);
     advice.predicted = objective(runs[advice.chosen], judging);
-    if (advice.gain() < least) {
+    if (advice.gain() < least && fits[0]) {
       advice.chosen = 0;
       advice.predicted = advice.standard;
     }
     for (size_t i = 1; i < runs.size(); ++i)
-      if (!system.settings[i].needs.empty())
+      if (!system.settings[i].needs.empty() && fits[i])
         if (cost::Seconds value = objective(runs[i], judging);
             value < (advice.needing < 0 ? advice.predicted : advice.ofNeeding) * (1 - least)) {
           advice.needing = int(i);
@@ -155,10 +165,16 @@ void print(const ModulePlan &plan, const std::vector<Advice> &all, StringRef inp
       continue;
     }
     os << llvm::format("%9s", cost::toString(advice.standard).c_str());
-    if (advice.chosen == 0)
+    if (!advice.fits)
+      os << "            no advice: every setting needs more memory than " << cost::toString(plan.options.memoryLimit)
+         << ", at least " << cost::toString(advice.leastPeak) << "\n";
+    else if (advice.chosen == 0)
       os << "            no gain: none of " << advice.others() << " other settings is faster than the default\n";
     else {
-      os << llvm::format(" -> %-9s -%.1f %%\n", cost::toString(advice.predicted).c_str(), advice.gain() * 100);
+      os << llvm::format(" -> %-9s %+.1f %%", cost::toString(advice.predicted).c_str(), -advice.gain() * 100)
+         << (advice.defaultFits ? ""
+                                : "; the default needs more memory than " + cost::toString(plan.options.memoryLimit))
+         << "\n";
       for (const std::string &line : advice.system.settings[advice.chosen].lines)
         os << "      " << line << "\n";
     }
@@ -191,6 +207,8 @@ json::Object toJson(const ModulePlan &plan, std::vector<Advice> &all) {
                      {"default_s", advice.standard.value},
                      {"predicted_s", advice.predicted.value},
                      {"gain", advice.gain()},
+                     {"default_above_memory_limit", !advice.defaultFits},
+                     {"above_memory_limit", !advice.fits},
                      {"settings_tried", int64_t(advice.system.settings.size())}};
     if (advice.needing >= 0) {
       const Setting &needing = advice.system.settings[advice.needing];

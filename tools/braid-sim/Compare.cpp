@@ -34,6 +34,11 @@ static double gapOf(const ModulePlan &plan, cost::Seconds time) {
   return std::abs(gap) < 1e-12 ? 0 : gap; // sums in another order
 }
 
+/// Whether the device, or the limit that was asked for, has less memory than it needs.
+static bool aboveLimit(const ModulePlan &plan, const cost::PolicyResult &r) {
+  return plan.options.memoryLimit.value > 0 && r.peak.bytes > plan.options.memoryLimit;
+}
+
 static llvm::json::Object rowToJson(const ModulePlan &plan, const cost::PolicyResult &r, const char *name,
                                     const cost::Program &program) {
   return llvm::json::Object{{"name", name},
@@ -51,7 +56,8 @@ static llvm::json::Object rowToJson(const ModulePlan &plan, const cost::PolicyRe
                             {"bytes", r.bytes.value},
                             {"executed_bytes", r.executedBytes},
                             {"sent_bytes", cost::sentBytes(program, r.schedule, *plan.pricer)},
-                            {"peak_bytes", r.peak.bytes.value}};
+                            {"peak_bytes", r.peak.bytes.value},
+                            {"above_memory_limit", aboveLimit(plan, r)}};
 }
 
 /// Blocks that communicate, but that main does not reach: their collectives are no part of the step.
@@ -128,14 +134,17 @@ static std::string percent(double fraction) {
 static void printPolicies(const ModulePlan &plan, const SystemRows &systems, llvm::raw_ostream &os) {
   os << llvm::format("  %-18s %10s %9s %10s %10s %9s %9s %9s %10s %10s %9s %9s\n", "policy", "launches", "executed",
                      "bytes", "sent", "p50", "p95", "p99", "+- of p50", "objective", "exposed", "peak");
+  bool marked = false;
   auto print = [&](const cost::PolicyResult &r, std::string label, const cost::Program &program) {
     cost::Bytes sent{int64_t(cost::sentBytes(program, r.schedule, *plan.pricer))};
-    os << llvm::format("  %-18s %10lld %9.0f %10s %10s %9s %9s %9s %10s %10s %9s %9s\n", label.c_str(),
+    os << llvm::format("  %-18s %10lld %9.0f %10s %10s %9s %9s %9s %10s %10s %9s %9s%s\n", label.c_str(),
                        (long long)r.collectives, r.executed, cost::toString(r.bytes).c_str(),
                        cost::toString(sent).c_str(), cost::toString(r.quantiles.p50).c_str(),
                        cost::toString(r.quantiles.p95).c_str(), cost::toString(r.quantiles.p99).c_str(),
                        cost::toString(r.quantiles.standardError).c_str(), cost::toString(r.objective).c_str(),
-                       cost::toString(r.exposed).c_str(), cost::toString(r.peak.bytes).c_str());
+                       cost::toString(r.exposed).c_str(), cost::toString(r.peak.bytes).c_str(),
+                       aboveLimit(plan, r) ? " *" : "");
+    marked |= aboveLimit(plan, r);
   };
   for (const cost::PolicyResult &r : plan.result.policies) {
     std::string label = cost::name(r.policy);
@@ -148,6 +157,8 @@ static void printPolicies(const ModulePlan &plan, const SystemRows &systems, llv
     }
     print(r, label, plan.programOf(r));
   }
+  if (marked)
+    os << "  * needs more memory than there is: " << cost::toString(plan.options.memoryLimit) << "\n";
   for (const SystemRow &row : systems.rows)
     os << "  " << cost::name(row.system) << ": " << row.result.step.how << "\n";
   // The same reason once.
@@ -188,8 +199,9 @@ static void printBetterElsewhere(const ModulePlan &plan, const SystemRows &syste
     if (columns.empty())
       return;
     os << "  " << name << " is better in " << columns;
-    if (cost::Bytes limit = plan.options.memoryLimit; limit.value > 0 && other.peak.bytes > limit)
-      os << "; it needs " << cost::toString(other.peak.bytes) << ", the plan has " << cost::toString(limit);
+    if (aboveLimit(plan, other))
+      os << "; it needs " << cost::toString(other.peak.bytes) << ", the plan has "
+         << cost::toString(plan.options.memoryLimit);
     else
       os << "; the plan is chosen by the objective, " << cost::toString(is.objective) << " for "
          << cost::toString(other.objective);

@@ -50,7 +50,11 @@ constexpr Key keys[] = {
     {"stage3_gather_16bit_weights_on_model_save", Meaning::Memory, true},
     {"stage3_gather_fp16_weights_on_model_save", Meaning::Memory, true},
     {"use_multi_rank_bucket_allreduce", Meaning::Memory},
+    {"log_trace_cache_warnings", Meaning::Memory},
+    {"enable_sanity_checks", Meaning::Memory},
+    {"save_muon_momentum_buffer_in_memory", Meaning::Memory, true},
     {"round_robin_gradients", Meaning::Unknown},
+    {"allgather_sequential", Meaning::Unknown, true},
     {"stage3_module_granularity_threshold", Meaning::Unknown, true},
     {"cpu_offload_use_pin_memory", Meaning::Unknown},
     {"mics_hierarchical_params_gather", Meaning::Forbidden, true},
@@ -84,6 +88,12 @@ public:
     const json::Value *zero = root ? root->get("zero_optimization") : nullptr;
     if (!zero)
       return cost::Error{"expected an object with the key \"zero_optimization\"", path};
+    // What stands outside of the section and changes what is sent. (Null is absent.)
+    for (StringRef key : {"communication_data_type", "sparse_gradients", "gradient_accumulation_steps"})
+      if (const json::Value *value = root->get(key);
+          value && value->kind() != json::Value::Null && value->getAsBoolean() != false && value->getAsNumber() != 1.0)
+        remarks.push_back(
+            (key + ": " + text(*value) + ": its effect is not modelled, the program's types and gradients are").str());
     cost::ZeroOptions options;
     if (std::optional<bool> old = zero->getAsBoolean()) { // the format of the first versions
       if (!*old)
@@ -193,7 +203,10 @@ private:
       else if (key->meaning == Meaning::Unknown)
         remarks.push_back(("zero_optimization." + given + ": its effect is not modelled").str());
       else if (key->meaning == Meaning::Forbidden && !isOff(given, value))
-        wrong(given, "expected it off, got " + text(value) + ": the bytes that it sends are not modelled");
+        wrong(given,
+              given == "allgather_partitions"
+                  ? "expected true, got " + text(value) + ": parameters that are broadcast one by one are not modelled"
+                  : "expected it off, got " + text(value) + ": the bytes that it sends are not modelled");
     }
   }
 

@@ -35,6 +35,8 @@ void mlir::braid::sim::printReasons(const ModulePlan &plan, int only, llvm::raw_
        << " tensors over " << c.groupSize << " ranks: " << c.algorithm << (c.protocol.empty() ? "" : "/") << c.protocol
        << ", expected " << cost::toString(c.price) << "; runner-up " << (c.runnerUp.empty() ? "none" : c.runnerUp)
        << "\n";
+    if (cost::toString(c.why.time) != cost::toString(c.price))
+      os << "    without noise " << cost::toString(c.why.time) << ", which is made of:\n";
     printTerm(c.why, 0, os);
   }
   for (const std::string &assumption : plan.pricer->cluster().assumptions)
