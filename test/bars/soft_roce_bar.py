@@ -40,6 +40,7 @@ def check(sizes="8,64KiB", large="64KiB"):
     jobs = {"2 ends": (2, KINDS, sizes, ""), "4 ends": (4, KINDS, large, ""),
             "4 ends, delay and loss": (4, "all_reduce,all_to_all", sizes, "netem"),
             "foreign memory": (2, "all_reduce,all_to_all", large, "--buffers foreign")}
+    jobs["rdma_cm"] = (2, "all_reduce,all_to_all", sizes, "BRAID_IB_CM=rdma_cm BRAID_IB_QPS_PER_CONNECTION=2 BRAID_LOG=on")
     for mode in ("write", "read", "send"):
         jobs[f"mode {mode}"] = (2, "all_reduce,all_gather", large, f"BRAID_IB_MODE={mode}")
     script = SCRIPT
@@ -56,6 +57,8 @@ def check(sizes="8,64KiB", large="64KiB"):
         if taken != asked:
             bar.fail(f"{name}: expected {asked} measurements, got {taken}; exit status {done.returncode}\n"
                      f"{(done.stderr + done.stdout)[-1500:]}")
+    if not re.search(r"verbs: rxe0 port 1: .*; connected by rdma_cm at 10\.0\.0\.1$", done.stderr, re.M):
+        bar.fail(f"BRAID_IB_CM=rdma_cm: expected a line that says so of rxe0, got none\n{done.stderr[-1500:]}")
     silent = [end for end in "012" if not re.search(r"rank 3\b", said.get(end, ""))]
     if done.returncode or silent:
         bar.fail(f"the last of 4 ends was killed: exit status {done.returncode}, ends {', '.join(silent)} do not name it\n"

@@ -3,6 +3,7 @@
 #include "bootstrap/Deadline.h"
 #include "core/InProcessExchange.h"
 #include "transports/verbs/Connect.h"
+#include "transports/verbs/ConnectionManager.h"
 #include "transports/verbs/Gids.h"
 #include "transports/verbs/Registrations.h"
 #include <catch2/catch.hpp>
@@ -375,6 +376,7 @@ TEST_CASE("verbs: knobs by NCCL's names, Braid's before them, nonsense refused",
   for (auto [name, value] : {std::pair<const char *, const char *>{"NCCL_IB_TIMEOUT", "32"},
                              {"BRAID_IB_QPS_PER_CONNECTION", "many"},
                              {"BRAID_IB_MODE", "eager"},
+                             {"BRAID_IB_CM", "cm"},
                              {"NCCL_IB_HCA", "mlx5_0:x"}}) {
     set = {{name, value}};
     Outcome wrong = readKnobs(variable, knobs);
@@ -435,6 +437,9 @@ TEST_CASE("verbs: a device that is not chosen is not opened, and may be one that
   struct Broken : Provider {
     std::unique_ptr<Provider> good;
     Outcome devices(std::vector<std::string> &names) override { return good->devices(names); }
+    Outcome connectionManager(std::unique_ptr<ConnectionManager> &manager) override {
+      return good->connectionManager(manager);
+    }
     Outcome open(const std::string &name, std::unique_ptr<Device> &device) override {
       return name == "double1" ? Outcome(BRAID_SYSTEM, "device double1: it is broken") : good->open(name, device);
     }

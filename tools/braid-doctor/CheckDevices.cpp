@@ -35,6 +35,19 @@ void checkQueuePairs(const Patient &patient) {
   }
 }
 
+void checkManager(const Patient &patient) {
+  if (patient.tree.variable("BRAID_IB_CM").value_or("") != "rdma_cm" || patient.ports.empty())
+    return;
+  // The character device of the module rdma_ucm, which udev names infiniband/rdma_cm.
+  if (patient.tree.read("/sys/class/misc/rdma_cm/dev"))
+    patient.add(Level::Ok, "rdma_cm", "host", "/dev/infiniband/rdma_cm");
+  else {
+    patient.add(Level::Problem, "rdma_cm", "host", "BRAID_IB_CM=rdma_cm, and no /dev/infiniband/rdma_cm",
+                "the connection manager's device", "modprobe rdma_ucm; or leave BRAID_IB_CM at exchange");
+    patient.findings.back().unpriced = "no job connects";
+  }
+}
+
 void checkCounters(const Patient &patient) {
   constexpr double oftenLost = 1e-6, oftenSlowed = 1e-3; // of the packets
   for (const Port &port : patient.ports) {

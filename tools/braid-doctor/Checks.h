@@ -35,6 +35,7 @@ void checkTranslation(const Patient &patient);  ///< IOMMU
 void checkGpuDirect(const Patient &patient);    ///< NICs that read the memory of GPUs
 void checkLockedMemory(const Patient &patient); ///< RLIMIT_MEMLOCK
 void checkQueuePairs(const Patient &patient);   ///< limits of the device
+void checkManager(const Patient &patient);      ///< rdma_cm, where the job asks for it
 void checkCounters(const Patient &patient);     ///< lost packets, retries, pauses: so far, or in a run
 
 } // namespace braid::doctor

@@ -115,7 +115,7 @@ static int run(int argc, char **argv) {
                     "--devices or NCCL_IB_HCA: names as ls /sys/class/infiniband shows them");
   for (auto check : {doctor::checkPorts, doctor::checkGids, doctor::checkMtu, doctor::checkLossless, doctor::checkPci,
                      doctor::checkTranslation, doctor::checkGpuDirect, doctor::checkLockedMemory,
-                     doctor::checkQueuePairs, doctor::checkCounters})
+                     doctor::checkQueuePairs, doctor::checkManager, doctor::checkCounters})
     check(patient);
   if (patient.ports.empty())
     for (const char *check : {"state", "rate", "firmware", "gid", "mtu", "lossless", "pcie", "acs", "iommu",

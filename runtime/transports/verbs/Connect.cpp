@@ -1,11 +1,13 @@
 //===- Connect.cpp - queue pairs between all ranks of a communicator -----------------------------------------------------===//
 //
 // Each rank tells all others its rails and the numbers of its queue pairs, one list for each peer, through the exchange of the
-// bootstrap. Rail i is connected with rail i. Nobody sends before all have posted their receives.
+// bootstrap. Rail i is connected with rail i. Nobody sends before all have posted their receives. With BRAID_IB_CM=rdma_cm only the number
+// of the queue pairs counts; where each rank listens goes with it, and Managed.cpp connects.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "transports/verbs/Connect.h"
 #include "bootstrap/Wire.h"
 #include "braid/runtime/draws/Draws.h"
+#include "transports/verbs/Managed.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +27,8 @@ struct Told {
     uint32_t pair, psn;
   };
   Outcome outcome;
+  bool managed = false; ///< BRAID_IB_CM=rdma_cm
+  Listening listening;  ///< so
   std::vector<Rail> rails;
   std::vector<std::vector<Number>> numbers; ///< for each rank: of each rail, of each of its queue pairs
 };
@@ -45,6 +49,9 @@ std::string write(const Told &told) {
     for (const Told::Number &number : list)
       writer.u32(number.pair).u32(number.psn);
   }
+  writer.u8(told.managed).u64(told.listening.seed).u32(uint32_t(told.listening.at.size()));
+  for (const Endpoint &at : told.listening.at)
+    writer.string(at.address).u32(at.port);
   return text;
 }
 
@@ -71,6 +78,13 @@ bool read(const std::string &text, Told &told) {
       uint32_t pair = reader.u32();
       told.numbers.back().push_back({pair, reader.u32()});
     }
+  }
+  told.managed = reader.u8();
+  told.listening.seed = reader.u64();
+  told.listening.at.resize(std::min<uint32_t>(reader.u32(), mostRails));
+  for (Endpoint &at : told.listening.at) {
+    at.address = reader.string();
+    at.port = uint16_t(reader.u32());
   }
   return reader.complete() && told.outcome.status <= BRAID_MISMATCH;
 }
@@ -123,18 +137,24 @@ Outcome makePairs(const TransportContext &context, const Knobs &knobs, const alg
   return {};
 }
 
+/// Whether the plan says which way a queue pair for data goes.
+bool isPlanned(const TransportContext &context, const algorithms::Paths &paths, int peer, size_t pair) {
+  auto own = paths.between(context.members[size_t(context.me)], context.members[size_t(peer)]);
+  return pair > 0 && pair <= own.size() && own[pair - 1].port > 0;
+}
+
 uint32_t labelOf(const TransportContext &context, const algorithms::Paths &paths, int peer, size_t rail, size_t pair) {
   int mine = context.members[size_t(context.me)], theirs = context.members[size_t(peer)];
-  auto own = paths.between(mine, theirs);
-  if (pair > 0 && pair <= own.size() && own[pair - 1].port > 0)
-    return flowLabelOf(own[pair - 1].port);
+  if (isPlanned(context, paths, peer, pair))
+    return flowLabelOf(paths.between(mine, theirs)[pair - 1].port);
   // None was chosen: one for each, which differ in the part that becomes the port.
   uint64_t draw = draws::mix(draws::mix(uint64_t(mine) << 32 | uint32_t(theirs), rail), pair);
   return flowLabelOf(49152 + int(draw % 16384));
 }
 
-Outcome bringUp(const TransportContext &context, const Knobs &knobs, const algorithms::Paths &paths, Common &common,
-                const Told &mine, const Told &theirs, int peer, std::vector<Link> &links, std::unique_ptr<Peer> &made) {
+/// The rails and queue pairs that both sides have.
+Outcome match(const TransportContext &context, const Common &common, const Told &mine, const Told &theirs, int peer,
+              std::vector<Link> &links) {
   std::string who = "rank " + std::to_string(context.members[size_t(peer)]);
   size_t rails = std::min(mine.rails.size(), theirs.rails.size());
   links.resize(rails); // rails that only one side has stay unused
@@ -145,27 +165,47 @@ Outcome bringUp(const TransportContext &context, const Knobs &knobs, const algor
                                 std::to_string(each - 1) + " queue pairs here and " +
                                 std::to_string(numbers.size() / std::max<size_t>(theirs.rails.size(), 1) - 1) + " on " +
                                 who};
-  QueuePairAttributes to;
   for (size_t rail = 0; rail < rails; ++rail) {
-    const Told::Rail &there = theirs.rails[rail];
     const Rail &here = common.rails[rail];
-    if (there.port.ethernet != here.port.ethernet)
+    if (theirs.rails[rail].port.ethernet != here.port.ethernet)
       return {BRAID_MISMATCH, here.name() + ": expected " + (here.port.ethernet ? "RoCE" : "InfiniBand") +
                                   " also as rail " + std::to_string(rail) + " of " + who +
                                   ", got the other; NCCL_IB_HCA chooses devices, whose order is that of ibv_devices"};
+  }
+  if (theirs.managed && theirs.listening.at.size() != theirs.rails.size())
+    return {BRAID_MISMATCH, who + ": expected where it listens on " + std::to_string(theirs.rails.size()) +
+                                " rails, got " + std::to_string(theirs.listening.at.size())};
+  return {};
+}
+
+/// What does not depend on how queue pairs find each other.
+void wish(const Knobs &knobs, const Rail &here, const Told::Rail &there, QueuePairAttributes &to) {
+  to.access = RemoteWrite | RemoteRead;
+  to.readsServed = std::max(1, std::min(here.limits.readsServed, 16));
+  to.readsInFlight = std::max(1, std::min({here.limits.readsInFlight, there.readsServed, 16}));
+  to.rnrTimer = QueuePairAttributes().rnrTimer;
+  to.timeout = knobs.timeout;
+  to.retries = knobs.retries;
+  to.rnrRetries = QueuePairAttributes().rnrRetries;
+}
+
+Outcome bringUp(const TransportContext &context, const Knobs &knobs, const algorithms::Paths &paths,
+                const Common &common, const Told &mine, const Told &theirs, int peer, std::vector<Link> &links) {
+  QueuePairAttributes to;
+  size_t each = links.empty() ? 0 : links[0].pairs.size();
+  for (size_t rail = 0; rail < links.size(); ++rail) {
+    const Told::Rail &there = theirs.rails[rail];
+    const Rail &here = common.rails[rail];
     for (size_t pair = 0; pair < each; ++pair) {
-      const Told::Number &own = mine.numbers[size_t(peer)][rail * each + pair], &other = numbers[rail * each + pair];
+      const Told::Number &own = mine.numbers[size_t(peer)][rail * each + pair],
+                         &other = theirs.numbers[size_t(context.me)][rail * each + pair];
+      wish(knobs, here, there, to);
       to.port = here.port.number;
       to.pkeyIndex = knobs.pkeyIndex;
-      to.access = RemoteWrite | RemoteRead;
       to.mtu = std::min(here.port.mtu, there.port.mtu);
       to.peer = other.pair;
       to.receivePsn = other.psn;
       to.sendPsn = own.psn;
-      to.readsServed = std::max(1, std::min(here.limits.readsServed, 16));
-      to.readsInFlight = std::max(1, std::min({here.limits.readsInFlight, there.readsServed, 16}));
-      to.timeout = knobs.timeout;
-      to.retries = knobs.retries;
       to.address.global = here.port.ethernet;
       to.address.gid = there.gid;
       to.address.sourceIndex = here.gid.index;
@@ -187,13 +227,32 @@ Outcome bringUp(const TransportContext &context, const Knobs &knobs, const algor
       for (const Stage &stage : stages) {
         to.state = stage.state;
         if (int error = links[rail].pairs[pair]->modify(to, stage.mask))
-          return {BRAID_SYSTEM, here.name() + ": queue pair to " + who + ": cannot get " + stage.name + ": " +
-                                    std::strerror(error) + " (" + here.gidWhy + ")"};
+          return {BRAID_SYSTEM, here.name() + ": queue pair to rank " + std::to_string(context.members[size_t(peer)]) +
+                                    ": cannot get " + stage.name + ": " + std::strerror(error) + " (" + here.gidWhy +
+                                    ")"};
       }
     }
   }
-  made = std::make_unique<Peer>(common, peer, std::move(links));
-  return made->prepare();
+  return {};
+}
+
+/// The manager's path, but for what was asked for by name: flow labels of planned paths, traffic class and service level.
+Outcome bringUpManaged(const TransportContext &context, const Knobs &knobs, const algorithms::Paths &paths,
+                       Common &common, const std::vector<Told> &told, std::vector<std::vector<Link>> &links,
+                       Transport &side, bool &met) {
+  auto wishes = [&](int peer, size_t rail, size_t pair, QueuePairAttributes &to) {
+    wish(knobs, common.rails[rail], told[size_t(peer)].rails[rail], to);
+    if (isPlanned(context, paths, peer, pair))
+      to.address.flowLabel = labelOf(context, paths, peer, rail, pair);
+    if (knobs.trafficClass)
+      to.address.trafficClass = knobs.trafficClass;
+    if (knobs.serviceLevel)
+      to.address.serviceLevel = knobs.serviceLevel;
+  };
+  std::vector<const Listening *> all;
+  for (const Told &each : told)
+    all.push_back(&each.listening);
+  return connectByManager(context, knobs, common, all, links, wishes, side, met);
 }
 
 } // namespace
@@ -204,7 +263,7 @@ uint32_t flowLabelOf(int sourcePort) {
 }
 
 Outcome connect(const TransportContext &context, Provider &provider, const Knobs &knobs, const algorithms::Paths &paths,
-                std::unique_ptr<Common> &common, std::vector<std::unique_ptr<Peer>> &peers) {
+                Transport &side, std::unique_ptr<Common> &common, std::vector<std::unique_ptr<Peer>> &peers) {
   std::vector<Rail> rails;
   std::vector<std::vector<Link>> links;
   Told mine;
@@ -213,6 +272,9 @@ Outcome connect(const TransportContext &context, Provider &provider, const Knobs
   common = std::make_unique<Common>(std::move(rails), knobs);
   if (mine.outcome)
     mine.outcome = makePairs(context, knobs, paths, *common, links, mine);
+  mine.managed = knobs.manager == Manager::RdmaCm;
+  if (mine.outcome && mine.managed)
+    mine.outcome = listen(context, provider, knobs, *common, mine.listening);
   if (!mine.outcome)
     mine.numbers.clear();
   for (const Rail &rail : common->rails)
@@ -231,15 +293,39 @@ Outcome connect(const TransportContext &context, Provider &provider, const Knobs
     if (!told[rank].outcome)
       return {told[rank].outcome.status, who + ": " + told[rank].outcome.text};
   }
+  for (size_t rank = 0; rank < all.size(); ++rank)
+    if (told[rank].managed != told[0].managed)
+      return {BRAID_MISMATCH, std::string("BRAID_IB_CM: expected the same on all ranks, got ") +
+                                  (told[0].managed ? "rdma_cm" : "exchange") + " on rank " +
+                                  std::to_string(context.members[0]) + " and the other on rank " +
+                                  std::to_string(context.members[rank])};
   peers.resize(all.size());
   Outcome up;
+  bool met = true;
   for (size_t peer = 0; peer < all.size() && up; ++peer)
-    if (int(peer) != context.me)
-      up = bringUp(context, knobs, paths, *common, mine, told[peer], int(peer), links[peer], peers[peer]);
+    if (int(peer) != context.me) {
+      up = match(context, *common, mine, told[peer], int(peer), links[peer]);
+      if (up && !mine.managed)
+        up = bringUp(context, knobs, paths, *common, mine, told[peer], int(peer), links[peer]);
+    }
+  if (mine.managed) { // also who fits nobody: the others learn of it before they wait
+    up = context.exchange.agree(context.key + "/verbs matched", context.members, up, context.deadline);
+    if (up)
+      up = bringUpManaged(context, knobs, paths, *common, told, links, side, met);
+  }
+  for (size_t peer = 0; peer < all.size() && up && met; ++peer)
+    if (int(peer) != context.me) {
+      peers[peer] = std::make_unique<Peer>(*common, int(peer), std::move(links[peer]));
+      up = peers[peer]->prepare();
+    }
   if (const char *log = std::getenv("BRAID_LOG"); log && *log && context.me == 0)
-    for (const Rail &rail : common->rails)
-      std::fprintf(stderr, "braid: verbs: %s: %s\n", rail.name().c_str(), rail.gidWhy.c_str());
-  return context.exchange.agree(context.key + "/verbs connected", context.members, up, context.deadline + 1);
+    for (size_t rail = 0; rail < common->rails.size(); ++rail)
+      std::fprintf(
+          stderr, "braid: verbs: %s: %s%s\n", common->rails[rail].name().c_str(), common->rails[rail].gidWhy.c_str(),
+          mine.managed && up && met ? ("; connected by rdma_cm at " + mine.listening.at[rail].address).c_str() : "");
+  up = context.exchange.agree(context.key + "/verbs connected", context.members, up, context.deadline + 1);
+  return up && !met ? Outcome(BRAID_SYSTEM, "queue pairs are not connected by rdma_cm: a rank gave up without a word")
+                    : up;
 }
 
 } // namespace braid::runtime::verbs

@@ -9,9 +9,9 @@
 namespace braid::runtime::verbs {
 
 /// Opens the rails, makes queue pairs and brings them up with those of the peers. All members succeed or all fail, with the same
-/// first reason. `peers`: null for this rank.
+/// first reason. `peers`: null for this rank. `side`: what ranks say to each other meanwhile (Managed.h).
 Outcome connect(const TransportContext &context, Provider &provider, const Knobs &knobs, const algorithms::Paths &paths,
-                std::unique_ptr<Common> &common, std::vector<std::unique_ptr<Peer>> &peers);
+                Transport &side, std::unique_ptr<Common> &common, std::vector<std::unique_ptr<Peer>> &peers);
 
 /// The flow label of which RoCE v2 makes this UDP source port, 49152 to 65535 (ibv_flow_label_to_udp_sport of rdma-core); not 0,
 /// of which drivers make a port of their own.

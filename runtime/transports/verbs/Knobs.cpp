@@ -71,6 +71,11 @@ Outcome readKnobs(const std::function<const char *(const char *)> &variable, Kno
       return {BRAID_INVALID, found + ": expected auto, write, read or send, got '" + text + "'"};
     knobs.mode = Mode(named - std::begin(modes));
   }
+  if (const char *text = value("CM"); text && outcome) {
+    if (text != std::string("exchange") && text != std::string("rdma_cm"))
+      return {BRAID_INVALID, found + ": expected exchange or rdma_cm, got '" + text + "'"};
+    knobs.manager = text == std::string("rdma_cm") ? Manager::RdmaCm : Manager::Exchange;
+  }
   const char *list = value("HCA");
   if (!list || !outcome)
     return outcome;

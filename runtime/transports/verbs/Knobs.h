@@ -11,6 +11,8 @@
 //   NCCL_DMABUF_ENABLE            0: memory of GPUs is not registered as a dma-buf; BRAID_DMABUF_ENABLE goes before it
 //   NCCL_NET_GDR_LEVEL            LOC or 0: it is not registered at all, but staged. PIX, PXB, PHB, SYS, or 1 to 5: it is; how far it is
 //                                 from a NIC is not looked at. BRAID_NET_GDR_LEVEL goes before it
+//   BRAID_IB_CM                   how queue pairs find each other: exchange (numbers and GIDs go through the rendezvous) or rdma_cm
+//                                 (ConnectionManager.h: addresses and paths are those of the kernel and the subnet manager)
 //   BRAID_IB_MODE                 how messages beyond 4 KiB come to this rank (Protocol.h): auto, write, read, send
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_TRANSPORTS_VERBS_KNOBS_H
@@ -24,6 +26,7 @@
 namespace braid::runtime::verbs {
 
 enum class Mode { Auto, Write, Read, Send };
+enum class Manager { Exchange, RdmaCm };
 
 struct Knobs {
   struct Adapter {
@@ -35,6 +38,7 @@ struct Knobs {
   int gidIndex = -1, roceVersion = 2;
   int queuePairs = 1;
   Mode mode = Mode::Auto;
+  Manager manager = Manager::Exchange;
   int timeout = 20, retries = 7;
   bool dmaBuf = true;    ///< memory of GPUs may be registered as a dma-buf
   std::string notDirect; ///< why it may not be registered at all, or empty

@@ -3,7 +3,7 @@
 // Nothing here links to rdma-core: its functions are looked up by name, and those that verbs.h defines inline go through the
 // operations of the opened device. Built where rdma-core's headers are; without them the transport says so.
 //===------------------------------------------------------------------------------------------------------------===//
-#include "transports/verbs/Verbs.h"
+#include "transports/verbs/ConnectionManager.h"
 #ifdef BRAID_RT_HAVE_IBVERBS
 #include <arpa/inet.h>
 #include <cerrno>
@@ -213,6 +213,8 @@ public:
     to.ah_attr.port_num = uint8_t(from.port);
     to.ah_attr.dlid = from.address.lid;
     to.ah_attr.sl = uint8_t(from.address.serviceLevel);
+    to.ah_attr.src_path_bits = uint8_t(from.address.sourcePathBits);
+    to.ah_attr.static_rate = uint8_t(from.address.staticRate);
     to.ah_attr.is_global = from.address.global;
     if (from.address.global) {
       std::memcpy(to.ah_attr.grh.dgid.raw, from.address.gid.raw.data(), 16);
@@ -283,8 +285,13 @@ public:
     ibv_port_attr raw = {};
     if (int error = errorOf((library.queryPort)(context, uint8_t(number), (_compat_ibv_port_attr *)&raw)))
       return error;
-    port = {number,  raw.state == IBV_PORT_ACTIVE, raw.link_layer == IBV_LINK_LAYER_ETHERNET,
-            raw.lid, bytesOf(raw.active_mtu),      raw.gid_tbl_len};
+    port = {number,
+            raw.state == IBV_PORT_ACTIVE,
+            raw.link_layer == IBV_LINK_LAYER_ETHERNET,
+            context->device->transport_type == IBV_TRANSPORT_IWARP,
+            raw.lid,
+            bytesOf(raw.active_mtu),
+            raw.gid_tbl_len};
     return 0;
   }
   int gid(int port, int index, Gid &gid) override {
@@ -429,6 +436,10 @@ public:
             "device " + name + ": " + (context ? "no protection domain: " : "can't be opened: ") +
                 std::strerror(error) +
                 (error == EACCES || error == EPERM ? "; may this user open /dev/infiniband/uverbs*?" : "")};
+  }
+
+  Outcome connectionManager(std::unique_ptr<ConnectionManager> &manager) override {
+    return openManagerLibrary(manager);
   }
 
 private:

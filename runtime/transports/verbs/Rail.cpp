@@ -4,6 +4,23 @@
 #include <cstring>
 
 namespace braid::runtime::verbs {
+namespace {
+
+/// iWARP (RFC 5040 to 5044) has neither connections but those of its manager nor, in what the kernel offers, write with immediate.
+Outcome checkIwarp(const std::string &device, const Port &port, const Knobs &knobs) {
+  std::string place = "device " + device + " port " + std::to_string(port.number) + " is iWARP: ";
+  std::string without = ", or leave it out (NCCL_IB_HCA=^" + device + ")";
+  if (port.iwarp && knobs.manager != Manager::RdmaCm)
+    return {BRAID_UNSUPPORTED,
+            place + "expected BRAID_IB_CM=rdma_cm, which alone connects it, got exchange; set it" + without};
+  if (port.iwarp && (knobs.mode == Mode::Auto || knobs.mode == Mode::Write))
+    return {BRAID_UNSUPPORTED, place +
+                                   "expected BRAID_IB_MODE=send or read, since it has no write with immediate, got " +
+                                   (knobs.mode == Mode::Auto ? "auto" : "write") + "; set one of them" + without};
+  return {};
+}
+
+} // namespace
 
 Outcome openRails(Provider &provider, const Knobs &knobs, std::vector<Rail> &rails) {
   std::vector<std::string> names;
@@ -36,6 +53,8 @@ Outcome openRails(Provider &provider, const Knobs &knobs, std::vector<Rail> &rai
                                  : "");
       if (!rail.port.active || !chosen || int(rails.size()) == mostRails)
         continue;
+      if (Outcome done = checkIwarp(name, rail.port, knobs); !done)
+        return done;
       if (Outcome done = chooseGid(*device, rail.port, knobs, rail.gid, rail.gidWhy); !done)
         return done;
       rail.device = std::move(device);

@@ -4,6 +4,7 @@
 
 #include "transports/Transport.h"
 #include "transports/tcp/Buffers.h"
+#include "transports/verbs/ConnectionManager.h"
 #include "transports/verbs/Protocol.h"
 #include "transports/verbs/Registrations.h"
 #include "transports/verbs/Statuses.h"
@@ -80,6 +81,8 @@ struct Common {
   }
   Knobs knobs;
   std::vector<Rail> rails;
+  std::unique_ptr<ConnectionManager> manager;           ///< null: there is none
+  std::vector<std::unique_ptr<Connection>> connections; ///< for as long as their queue pairs
   Registrations registrations;
   LandingPool landings;
   tcp::BufferPool small; ///< eager messages that have come

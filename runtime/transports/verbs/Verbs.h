@@ -33,6 +33,7 @@ struct Port {
   int number = 1;
   bool active = false;
   bool ethernet = false; ///< RoCE or iWARP; else InfiniBand
+  bool iwarp = false;    ///< which is connected by rdma_cm alone, and has no write with immediate
   uint16_t lid = 0;
   uint32_t mtu = 1024; ///< bytes, of what is active
   int gids = 0;        ///< entries of the table, also empty ones
@@ -131,6 +132,7 @@ struct QueuePairAttributes {
     uint32_t flowLabel = 0; ///< 20 bits; RoCE v2 makes the UDP source port of it
     int hopLimit = 64, trafficClass = 0, serviceLevel = 0;
     uint16_t lid = 0;
+    int sourcePathBits = 0, staticRate = 0; ///< of InfiniBand's path
   } address;
 };
 
@@ -191,11 +193,15 @@ public:
   virtual bool broken(std::string &what) = 0;
 };
 
+class ConnectionManager; // ConnectionManager.h
+
 class Provider {
 public:
   virtual ~Provider() = default;
   virtual Outcome devices(std::vector<std::string> &names) = 0;
   virtual Outcome open(const std::string &name, std::unique_ptr<Device> &device) = 0;
+  /// For BRAID_IB_CM=rdma_cm.
+  virtual Outcome connectionManager(std::unique_ptr<ConnectionManager> &manager) = 0;
 };
 
 /// That of libibverbs. The sentence of a failure says what is missing and how to get it.

@@ -316,7 +316,7 @@ Outcome makeTransport(const TransportContext &context, const char *name, Provide
     return done;
   std::unique_ptr<Common> common;
   std::vector<std::unique_ptr<Peer>> peers;
-  Outcome done = connect(context, provider, knobs, paths, common, peers);
+  Outcome done = connect(context, provider, knobs, paths, *side, common, peers);
   if (done)
     transport = std::make_unique<VerbsTransport>(context, name, std::move(paths), std::move(side), std::move(common),
                                                  std::move(peers));

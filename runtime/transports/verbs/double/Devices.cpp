@@ -133,6 +133,8 @@ public:
     bool sends = pair.state == State::ReadyToSend || pair.state == State::Error || !checks(CheckStates);
     bool inlines = request.operation != WorkRequest::Read && request.operation != WorkRequest::FetchAdd &&
                    (request.bytes <= pair.sizes.inlineBytes || !checks(CheckLengths));
+    if (request.operation == WorkRequest::WriteWithImmediate && network->settings.iwarp)
+      return EINVAL;
     if (!sends || (request.inlined && !inlines) || (request.operation == WorkRequest::FetchAdd && request.bytes != 8))
       return EINVAL;
     if (pair.sendsTaken >= pair.sizes.sends && checks(CheckQueues))
@@ -175,7 +177,7 @@ public:
     if (number != 1)
       return EINVAL;
     std::lock_guard<std::mutex> lock(network->mutex);
-    port = {1, !node.removed && !node.cut, true, 0, 4096, int(node.gids.size()) + 2};
+    port = {1, !node.removed && !node.cut, true, network->settings.iwarp, 0, 4096, int(node.gids.size()) + 2};
     return 0;
   }
   int gid(int port, int index, Gid &gid) override {
@@ -288,6 +290,10 @@ public:
     std::lock_guard<std::mutex> lock(network->mutex);
     device = std::make_unique<DoubleDevice>(network, network->node(host, int(found - names.begin())));
     return {};
+  }
+
+  Outcome connectionManager(std::unique_ptr<ConnectionManager> &manager) override {
+    return network->connectionManager(host, manager);
   }
 
 private:

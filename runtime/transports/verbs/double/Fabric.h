@@ -35,6 +35,23 @@ enum Check : unsigned {
   CheckAll = (1 << 7) - 1
 };
 
+/// What goes wrong with rdma_cm on one host.
+enum class ManagerFault {
+  None,
+  NoManager,      ///< the library or its device is missing
+  NoAddress,      ///< no IP address belongs to the ports
+  AddressRefused, ///< there is no route to an address
+  Address,        ///< nobody answers for it
+  OtherPort,      ///< it is reached from another port
+  Route,          ///< the path is not found
+  Unreachable,    ///< requests are not answered
+  Rejection,      ///< nobody listens
+  WrongSeed,      ///< requests are those of another job
+  WrongRequest,   ///< and of another rail
+  WrongAnswer,    ///< answers are
+  Silence         ///< nothing is heard of what was asked for
+};
+
 struct FabricSettings {
   int rails = 2;
   uint64_t seed = 1;
@@ -46,6 +63,9 @@ struct FabricSettings {
   int completions = 1 << 16; ///< of a completion queue, at most
   int workRequests = 1 << 12;
   unsigned checks = CheckAll;
+  bool iwarp = false; ///< devices are iWARP: no write with immediate
+  ManagerFault managerFault = ManagerFault::None;
+  int faultyHost = 1;  ///< which it is of
   bool dmaBufs = true; ///< that are files: a buffer begins at the position of its descriptor
   std::function<void *(void *)>
       peerMemory; ///< where the processor sees what is registered by an address of a GPU; none: it can't be
@@ -61,6 +81,7 @@ struct FabricFigures {
   uint64_t passed = 0;     ///< requests that were executed before an older one of another queue pair
   uint64_t regions = 0;    ///< registered now
   uint64_t registrations = 0;
+  uint64_t managed = 0; ///< connections that rdma_cm has established
 };
 
 class Fabric {

@@ -2,6 +2,7 @@
 #ifndef BRAID_RUNTIME_TRANSPORTS_VERBS_DOUBLE_STATE_H
 #define BRAID_RUNTIME_TRANSPORTS_VERBS_DOUBLE_STATE_H
 
+#include "transports/verbs/ConnectionManager.h"
 #include "transports/verbs/double/Fabric.h"
 #include <deque>
 #include <map>
@@ -81,6 +82,7 @@ public:
   explicit Network(const FabricSettings &settings) : settings(settings), random(settings.seed) {}
 
   std::unique_ptr<Provider> provider(int host) override;
+  Outcome connectionManager(int host, std::unique_ptr<ConnectionManager> &manager); ///< Manager.cpp
   FabricFigures figures() override;
   bool registered(int host, const void *memory) override;
   void failQueuePair(int host, int rail, int which) override;
@@ -91,6 +93,7 @@ public:
 
   // Under the mutex:
   Node &node(int host, int rail);
+  Node *at(const std::string &address); ///< whose IP address that is, or null
   /// Executes what is due.
   void run();
   void post(Pair &pair, const WorkRequest &request);
@@ -103,6 +106,9 @@ public:
   std::mutex mutex;
   uint32_t lastKey = 0x1000, lastNumber = 0x10;
   uint64_t lastDomain = 0;
+  uint32_t lastPsn = 0x20;
+  uint16_t lastPort = 1024;
+  std::map<std::pair<std::string, uint16_t>, Connection *> listeners; ///< of rdma_cm, by address and port
   FabricFigures counted;
 
 private:
