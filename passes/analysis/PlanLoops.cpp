@@ -28,7 +28,7 @@ constexpr size_t manyTrials = 2000;
 constexpr size_t mostTasks = 20000;
 // setting: of how long the program as it is was searched, what all copies together are; of that, what each is before the best is chosen;
 // and by what that one may take longer than the program as it is to be searched further
-constexpr double ofSearch = 0.5;
+constexpr double ofSearch = 0.3;
 constexpr double ofCopies = 1.0 / 16;
 constexpr double hopeless = 1.1;
 
