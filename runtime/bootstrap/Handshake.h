@@ -24,6 +24,10 @@ constexpr uint64_t storeTopic = 1;
 
 struct Hello {
   static constexpr int launcher = -1, observer = -2; ///< in place of a rank; the end of an observer means nothing
+  /// A launcher that says which rank is the first of those that it starts, and which that was.
+  static constexpr int launcherOf(int firstRank) { return observer - 1 - firstRank; }
+  static constexpr int firstRankOf(int launcher) { return observer - 1 - launcher; }
+  static constexpr bool isLauncher(int rank) { return rank == launcher || rank < observer; }
   int rank = launcher;
   int ranks = 0;
   uint64_t topic = storeTopic;

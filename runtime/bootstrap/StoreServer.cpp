@@ -59,7 +59,7 @@ StoreServer::~StoreServer() = default;
 std::string StoreServer::judge(const Hello &hello) {
   if (hello.ranks != ranks)
     return "expected a job of " + number(ranks) + " ranks, got " + number(hello.ranks);
-  if (hello.rank < Hello::observer || hello.rank >= ranks)
+  if (hello.rank < Hello::launcherOf(ranks) || hello.rank >= ranks)
     return "expected a rank below " + number(ranks) + ", got " + number(hello.rank);
   size_t launchers = 0;
   for (const Client &client : clients) {
@@ -93,7 +93,10 @@ void StoreServer::handle(const pollfd *entries, size_t count) {
       stays = flush(*client);
     if (!stays && !client->leaving && client->rank >= 0)
       gone.push_back({client->rank, "its process ended"});
-    lostLaunchers += !stays && !client->leaving && client->rank == Hello::launcher;
+    if (!stays && !client->leaving && Hello::isLauncher(client->rank) && lostLauncher.empty())
+      lostLauncher = client->rank == Hello::launcher
+                         ? "braid-launch"
+                         : "braid-launch of ranks from " + number(Hello::firstRankOf(client->rank)) + " on";
     client = stays ? std::next(client) : clients.erase(client);
   }
   for (auto &[rank, why] : gone)

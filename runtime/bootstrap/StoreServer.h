@@ -31,8 +31,8 @@ public:
   void set(const std::string &key, const std::string &value);
   std::optional<std::string> get(const std::string &key) const;
   size_t connections() const { return clients.size(); }
-  /// Launchers of other hosts whose connection ended without a farewell.
-  int launchersLost() const { return lostLaunchers; }
+  /// "braid-launch of ranks from 4 on": one of another host whose connection ended without a farewell; empty: there is none.
+  const std::string &launcherLost() const { return lostLauncher; }
   uint64_t refused() const { return doorman.refused(); }
   /// Whether a rank that says farewell is gone. Not with a launcher, which sees processes end: in one, programs may follow on
   /// each other.
@@ -70,7 +70,7 @@ private:
   };
   std::map<int, Death> deaths; // by rank
   uint64_t deathsSeen = 0;
-  int lostLaunchers = 0;
+  std::string lostLauncher;
   std::vector<char> landing = std::vector<char>(64 << 10); // not on the stack, which may be as small (ulimit -s)
   size_t held = 0;                                         // bytes of keys, values and gatherings
 };

@@ -137,6 +137,22 @@ def a_launcher_that_is_killed():
 
 
 @check
+def a_host_that_is_gone():
+    """All that runs there dies at once: nobody there says anything, and the other launcher names its ranks all the same."""
+    with Hosts() as hosts:
+        arguments = ["sh", "-c", "echo ready; exec sleep 1000"]
+        with hosts.launch(1, *arguments, options=["--grace=0.3"]) as b, hosts.launch(0, *arguments, options=["--grace=0.3"]) as a:
+            until(lambda: a.out.count("ready") == 2 and b.out.count("ready") == 2, lambda: a.text() + b.text())
+            for pid in b.processes():
+                os.kill(pid, signal.SIGSTOP)  # nobody sees another's end
+            for pid in b.processes():
+                os.kill(pid, signal.SIGKILL)
+            expect(a.end() not in (0,), a.text())
+            expect("on another host braid-launch of ranks from 2 on has ended" in a.text(), a.text())
+            a.nothing_left()
+
+
+@check
 def a_wrong_secret_on_one_host():
     with Hosts() as hosts, hosts.launch(0, *program("sum")) as a:
         until(lambda: a.processes(), "a launcher")

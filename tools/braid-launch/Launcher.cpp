@@ -53,7 +53,8 @@ bool Launcher::openStore() {
   if (options.firstRank != 0) {
     rendezvous = address.text();
     for (auto *client : {&reports, &news})
-      if (Outcome done = StoreClient::connect({rendezvous}, secret, client == &news ? Hello::observer : Hello::launcher,
+      if (Outcome done = StoreClient::connect({rendezvous}, secret,
+                                              client == &news ? Hello::observer : Hello::launcherOf(options.firstRank),
                                               options.ranks, "the launcher of rank 0", deadline, *client);
           !done) {
         say(done.text);
@@ -311,8 +312,8 @@ void Launcher::watchOthers() {
   if (server) {
     if (auto failure = server->get(failureKey))
       text = *failure;
-    else if (server->launchersLost())
-      text = "1 braid-launch has ended";
+    else if (!server->launcherLost().empty())
+      text = "1 " + server->launcherLost() + " has ended";
   } else if (news && !news->broken()) {
     pollfd entry = {news->fd(), POLLIN, 0};
     if (poll(&entry, 1, 0) == 1)
