@@ -4,6 +4,7 @@
 #include "test/conformance/Device.h"
 #include "test/conformance/Processes.h"
 #include "test/conformance/Ranks.h"
+#include "test/unit/PlannedOps.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -48,12 +49,8 @@ struct Sum {
       braid_op_destroy(op);
   }
   void plan(const char *algorithm, braid_memory memory) {
-    braid_op_options options = {};
-    options.size = sizeof options;
-    options.collective = BRAID_ALL_REDUCE;
+    braid_op_options options = optionsOf(BRAID_ALL_REDUCE, &buffer, 1, nullptr);
     options.type = BRAID_F32;
-    options.tensors = 1;
-    options.buffers = &buffer;
     options.algorithm = algorithm;
     options.memory = memory;
     must(braid_op_plan(comm, &options, &op));
@@ -265,12 +262,8 @@ TEST_CASE("a sender's buffer is its own again only when a slow peer's device has
               std::vector<float> here(n);
               auto *there = device.twin(reinterpret_cast<unsigned char *>(here.data()), n * sizeof(float));
               braid_buffer buffer = {rank ? nullptr : there, there, rank ? 0 : n, n};
-              braid_op_options options = {};
-              options.size = sizeof options;
-              options.collective = BRAID_BROADCAST;
+              braid_op_options options = optionsOf(BRAID_BROADCAST, &buffer, 1, nullptr);
               options.type = BRAID_F32;
-              options.tensors = 1;
-              options.buffers = &buffer;
               options.memory = BRAID_MEMORY_DEVICE;
               options.algorithm = "binomial_tree";
               braid_op *op = nullptr;

@@ -1,9 +1,8 @@
 //===- DeviceVerbsTest.cpp - buffers of a device over verbs: in place where the NICs reach them, else staged -----------===//
 #include "test/conformance/Device.h"
-#include "test/unit/PlannedOps.h"
+#include "test/unit/OverVerbs.h"
 #include "transports/cuda/GpuDirect.h"
 #include "transports/verbs/Knobs.h"
-#include "transports/verbs/VerbsTransport.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -24,23 +23,6 @@ template <typename Function> Function *ofDriver(const char *name) {
   return reinterpret_cast<Function *>(library ? dlsym(library, name) : nullptr);
 }
 uint64_t counted(const char *what) { return ofDriver<uint64_t()>(what)(); }
-
-struct Use {
-  explicit Use(std::shared_ptr<Fabric> fabric) { useFabric(std::move(fabric)); }
-  ~Use() { useFabric(nullptr); }
-};
-
-struct Forced {
-  Forced(const char *name, const char *value) : name(name) { setenv(name, value, 1); }
-  ~Forced() { unsetenv(name); }
-  const char *name;
-};
-
-runtime::CommunicatorOptions overVerbs() {
-  runtime::CommunicatorOptions options = impatient(20);
-  options.transport = "verbs-double";
-  return options;
-}
 
 /// What is planned, with BRAID_LOG=on, says so.
 std::string saidBy(const std::function<void()> &body) {

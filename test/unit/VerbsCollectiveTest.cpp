@@ -1,6 +1,5 @@
 //===- VerbsCollectiveTest.cpp - collectives over the double of RDMA verbs: copies, registrations, rails that fail ----===//
-#include "test/unit/PlannedOps.h"
-#include "transports/verbs/VerbsTransport.h"
+#include "test/unit/OverVerbs.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <mutex>
@@ -8,28 +7,6 @@
 using namespace braid;
 using namespace braid::test;
 using namespace braid::runtime::verbs;
-
-namespace {
-
-struct Use {
-  explicit Use(std::shared_ptr<Fabric> fabric) { useFabric(std::move(fabric)); }
-  ~Use() { useFabric(nullptr); }
-};
-
-/// A variable of the environment, for so long.
-struct Forced {
-  Forced(const char *name, const char *value) : name(name) { setenv(name, value, 1); }
-  ~Forced() { unsetenv(name); }
-  const char *name;
-};
-
-runtime::CommunicatorOptions overVerbs() {
-  runtime::CommunicatorOptions options = impatient(20);
-  options.transport = "verbs-double";
-  return options;
-}
-
-} // namespace
 
 TEST_CASE("verbs: a registered buffer of 64 KiB and more is copied 0 times", "[verbs]") {
   const char *mode = GENERATE("auto", "write", "read", "send");

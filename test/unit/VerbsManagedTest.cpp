@@ -1,9 +1,8 @@
 //===- VerbsManagedTest.cpp - queue pairs that rdma_cm connects (BRAID_IB_CM=rdma_cm), on the double ------------------===//
 #include "bootstrap/Deadline.h"
 #include "core/InProcessExchange.h"
-#include "test/unit/PlannedOps.h"
+#include "test/unit/OverVerbs.h"
 #include "transports/verbs/ConnectionManager.h"
-#include "transports/verbs/VerbsTransport.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <thread>
@@ -15,18 +14,6 @@ using namespace braid::runtime::verbs;
 using Catch::Matchers::Contains;
 
 namespace {
-
-/// A variable of the environment, for so long.
-struct Forced {
-  Forced(const char *name, const char *value) : name(name) { setenv(name, value, 1); }
-  ~Forced() { unsetenv(name); }
-  const char *name;
-};
-
-struct Use {
-  explicit Use(std::shared_ptr<Fabric> fabric) { useFabric(std::move(fabric)); }
-  ~Use() { useFabric(nullptr); }
-};
 
 /// What each rank says of connecting over the fabric.
 std::vector<std::string> connectAll(int ranks, const FabricSettings &settings, double deadline = 20) {
@@ -58,9 +45,7 @@ FabricSettings faulty(ManagerFault fault) {
 /// Collectives of small and large messages over the fabric: empty, or what was wrong.
 std::string collectives(const std::shared_ptr<Fabric> &fabric, int count) {
   Use use(fabric);
-  CommunicatorOptions options = impatient(20);
-  options.transport = "verbs-double";
-  Ranks ranks(count, options);
+  Ranks ranks(count, overVerbs());
   if (ranks.failed() != "")
     return ranks.failed();
   return ranks.run([&](int rank, braid_comm *comm) -> std::string {
