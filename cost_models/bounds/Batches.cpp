@@ -65,9 +65,15 @@ double braid::cost::earliestEndOfBatches(std::vector<Arrival> arrivals, const st
                       end(cells + 1, 1e300);
   for (int d = 0; d <= cells; ++d)
     prices[d] = price(std::max(smallest, (d - 1) * cell));
+  std::vector<double> longer = prices; // the least price of a message of so many cells or more
+  for (int d = cells; d-- > 0;)
+    longer[d] = std::min(longer[d], longer[d + 1]);
   end[0] = 0;
-  for (int b = 1; b <= cells; ++b)
-    for (int a = 0; a < b; ++a)
-      end[b] = std::min(end[b], std::max(end[a], arrived[b < cells ? b - 1 : b]) + prices[b - a]);
+  for (int b = 1; b <= cells; ++b) {
+    double begin = arrived[b < cells ? b - 1 : b];
+    for (int d = 1; d <= b && begin + longer[d] < end[b];
+         ++d) // short ones first: from somewhere on none can end earlier
+      end[b] = std::min(end[b], std::max(end[b - d], begin) + prices[d]);
+  }
   return end[cells];
 }

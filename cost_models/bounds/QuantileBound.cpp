@@ -50,6 +50,15 @@ public:
     for (size_t most = affordableBounds(program);
          width < 8 && std::set<Levels>(levels.begin(), levels.end()).size() > most;)
       levels = rounded(logarithms, width *= 2);
+    // Bounds grow with prices: where that of the least ones of all is that of the largest, it is all that there is between them.
+    Levels least = levels.front(), largest = levels.front();
+    for (const Levels &level : levels)
+      for (size_t i = 0; i < level.size(); ++i) {
+        least[i] = std::min(least[i], level[i]);
+        largest[i] = std::max(largest[i], level[i]);
+      }
+    if (double same = at(least, width); same == at(largest, width))
+      return std::vector<double>(levels.size(), same);
     std::vector<double> times;
     for (const Levels &level : levels)
       times.push_back(at(level, width));
