@@ -98,8 +98,8 @@ Pricer::State::Prepared Pricer::State::prepare(const Candidate &c, Fabric fabric
   return p;
 }
 
-Pricer::State::Drawn Pricer::State::drawCommon(Prepared &p, StepDraws &kept, StepDraws::Row &row,
-                                               const DrawPlace &place) {
+[[gnu::always_inline]] inline Pricer::State::Drawn
+Pricer::State::drawCommon(Prepared &p, StepDraws &kept, StepDraws::Row &row, const DrawPlace &place) {
   const Candidate &c = *p.candidate;
   Drawn drawn;
   double transfer = 1;
