@@ -39,8 +39,27 @@ public:
   struct Row {
     double latency[2] = {0, 0}; ///< the job's factor on both fabrics; 0: not drawn yet
     std::vector<Numbers> operations;
+    uint64_t seed = 0, job = 0, step = 0;
+    Row *next = nullptr; ///< the one that was asked for after it
+    bool is(uint64_t ofSeed, uint64_t ofJob, uint64_t ofStep) const {
+      return step == ofStep && job == ofJob && seed == ofSeed;
+    }
   };
-  Row &row(uint64_t seed, uint64_t job, uint64_t step) { return rows[{seed, job, step}]; }
+  /// Schedule after schedule asks for steps in the same order, so that mostly a row knows the next one.
+  Row &row(uint64_t seed, uint64_t job, uint64_t step) {
+    if (last && last->is(seed, job, step))
+      return *last;
+    Row *found = last ? last->next : nullptr;
+    if (!found || !found->is(seed, job, step)) {
+      found = &rows[{seed, job, step}];
+      found->seed = seed;
+      found->job = job;
+      found->step = step;
+      if (last)
+        last->next = found;
+    }
+    return *(last = found);
+  }
 
   /// `row`: of the place's step.
   Numbers at(Row &row, const DrawPlace &place) {
@@ -88,6 +107,7 @@ private:
   };
   uint64_t owner = 0;
   std::unordered_map<Key, Row, Hash> rows; // which keeps them where they are
+  Row *last = nullptr;
   size_t count = 0;
 };
 
