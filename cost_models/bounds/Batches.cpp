@@ -50,6 +50,18 @@ static std::vector<double> arrivalTimes(std::vector<Arrival> arrivals, double ce
   return times;
 }
 
+/// Of messages behind each of `count` ends, none begun before `begin`. Four minima at a time, which do not wait for each other.
+static double leastEnd(const double *ends, const double *prices, int count, double begin) {
+  double least[4] = {1e300, 1e300, 1e300, 1e300};
+  int a = 0;
+  for (; a + 4 <= count; a += 4)
+    for (int lane = 0; lane < 4; ++lane)
+      least[lane] = std::min(least[lane], std::max(ends[a + lane], begin) + prices[a + lane]);
+  for (; a < count; ++a)
+    least[0] = std::min(least[0], std::max(ends[a], begin) + prices[a]);
+  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+}
+
 double braid::cost::earliestEndOfBatches(std::vector<Arrival> arrivals, const std::function<double(double)> &price,
                                          int cells) {
   double all = 0, smallest = 1e300;
@@ -65,9 +77,21 @@ double braid::cost::earliestEndOfBatches(std::vector<Arrival> arrivals, const st
                       end(cells + 1, 1e300);
   for (int d = 0; d <= cells; ++d)
     prices[d] = price(std::max(smallest, (d - 1) * cell));
-  end[0] = 0;
-  for (int b = 1; b <= cells; ++b)
-    for (int a = 0; a < b; ++a)
-      end[b] = std::min(end[b], std::max(end[a], arrived[b < cells ? b - 1 : b]) + prices[b - a]);
+  std::vector<double> longer = prices; // the least price of a message of so many cells or more
+  for (int d = cells; d-- > 0;)
+    longer[d] = std::min(longer[d], longer[d + 1]);
+  std::reverse(prices.begin(), prices.end());
+  std::vector<double> latest(cells + 1); // of the ends up to here
+  latest[0] = end[0] = 0;
+  for (int b = 1; b <= cells; ++b) {
+    double begin = arrived[b < cells ? b - 1 : b];
+    const double *price = prices.data() + (cells - b); // from cell a on: price[a]
+    // Of messages that wait for their bytes alone, the last one is all that counts, unless a longer one is cheaper.
+    int first = int(std::upper_bound(latest.begin(), latest.begin() + b, begin) - latest.begin()) - 1;
+    if (first < 0 || price[first] > longer[b - first])
+      first = 0;
+    end[b] = leastEnd(end.data() + first, price + first, b - first, begin);
+    latest[b] = std::max(latest[b - 1], end[b]);
+  }
   return end[cells];
 }

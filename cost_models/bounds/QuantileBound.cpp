@@ -34,9 +34,11 @@ size_t affordableBounds(const Program &program) {
 
 class Bounds {
 public:
-  Bounds(const Program &program, const Pricer &pricer, const Bound &plain, uint64_t seed)
-      : program(program), pricer(pricer), plain(plain), seed(seed), launches(uint64_t(drawnLaunches(program))),
-        prices(pricer), ofJobs(lastsForJobs(pricer.cluster().intra) && lastsForJobs(pricer.cluster().inter)) {
+  /// `enough`: seconds above which one bound is as good as another.
+  Bounds(const Program &program, const Pricer &pricer, const Bound &plain, uint64_t seed, double enough)
+      : program(program), pricer(pricer), plain(plain), seed(seed), enough(enough),
+        launches(uint64_t(drawnLaunches(program))), prices(pricer),
+        ofJobs(lastsForJobs(pricer.cluster().intra) && lastsForJobs(pricer.cluster().inter)) {
     boundAt(program, pricer, prices, coarseBatches); // asks for what there is to price
   }
 
@@ -50,6 +52,19 @@ public:
     for (size_t most = affordableBounds(program);
          width < 8 && std::set<Levels>(levels.begin(), levels.end()).size() > most;)
       levels = rounded(logarithms, width *= 2);
+    // Bounds grow with prices: where that of the least ones of all is that of the largest, or all that is asked for, it is all there is
+    // to know.
+    Levels least = levels.front(), largest = levels.front();
+    for (const Levels &level : levels)
+      for (size_t i = 0; i < level.size(); ++i) {
+        least[i] = std::min(least[i], level[i]);
+        largest[i] = std::max(largest[i], level[i]);
+      }
+    double lowest = at(least, width);
+    if (lowest >= enough * (1 - 1e-12)) // which is the same, summed in another order
+      return std::vector<double>(levels.size(), std::max(lowest, enough));
+    if (lowest == at(largest, width))
+      return std::vector<double>(levels.size(), lowest);
     std::vector<double> times;
     for (const Levels &level : levels)
       times.push_back(at(level, width));
@@ -102,7 +117,9 @@ private:
   const Program &program;
   const Pricer &pricer;
   const Bound &plain;
-  uint64_t seed, launches;
+  uint64_t seed;
+  const double enough;
+  uint64_t launches;
   DrawnPrices prices;
   const bool ofJobs; ///< what is drawn lasts for jobs
   std::map<std::pair<uint64_t, uint64_t>, std::vector<double>> logarithmsOf;
@@ -112,10 +129,12 @@ private:
 } // namespace
 
 QuantileBound braid::cost::quantileBound(const Program &program, const Pricer &pricer, const Bound &plain,
-                                         const Objective &objective, const SampleOptions &options) {
+                                         const Objective &objective, const SampleOptions &options,
+                                         const QuantileBound *known) {
   if (program.blocks.empty() || isDeterministic(pricer))
     return {plain.time, plain.time, plain.time, plain.time};
-  Bounds bounds(program, pricer, plain, options.seed);
+  double enough = known ? std::max({known->p99, known->objective, known->p95, known->p50}).value : 1e300;
+  Bounds bounds(program, pricer, plain, options.seed, enough);
   std::vector<std::pair<uint64_t, uint64_t>> places;
   for (int job = 0; job < std::max(1, options.samples); ++job)
     places.push_back({uint64_t(job), 0});

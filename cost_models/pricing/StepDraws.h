@@ -7,6 +7,8 @@
 #define BRAID_COST_MODELS_PRICING_STEPDRAWS_H
 
 #include "fabrics/Draws.h"
+#include <cmath>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -29,39 +31,67 @@ public:
   }
 
   struct Numbers {
-    bool known = false;
-    double bulk = 0;  ///< standard normal, purpose serialBulk
-    double spike = 0; ///< uniform, purpose spike
+    double bulk =
+        std::numeric_limits<double>::quiet_NaN(); ///< standard normal, purpose serialBulk; not a number: not drawn yet
+    double spike = 0, pause = 0;                  ///< uniform
   };
-  Numbers at(const DrawPlace &place) {
-    if (Key asked{place.seed, place.job, place.step}; !row || !(key == asked)) {
-      key = asked;
-      row = &rows[key];
+  /// What is known of one step.
+  struct Row {
+    double latency[2] = {0, 0}; ///< the job's factor on both fabrics; 0: not drawn yet
+    std::vector<Numbers> operations;
+    uint64_t seed = 0, job = 0, step = 0;
+    Row *next = nullptr; ///< the one that was asked for after it
+    bool is(uint64_t ofSeed, uint64_t ofJob, uint64_t ofStep) const {
+      return step == ofStep && job == ofJob && seed == ofSeed;
     }
-    if (place.operation >= row->size()) {
-      size_t more = place.operation + 1 - row->size();
-      if (count + more > most)
-        return drawn(place);
-      count += more;
-      row->resize(place.operation + 1);
+  };
+  /// Schedule after schedule asks for steps in the same order, so that mostly a row knows the next one.
+  Row &row(uint64_t seed, uint64_t job, uint64_t step) {
+    if (last && last->is(seed, job, step))
+      return *last;
+    Row *found = last ? last->next : nullptr;
+    if (!found || !found->is(seed, job, step)) {
+      found = &rows[{seed, job, step}];
+      found->seed = seed;
+      found->job = job;
+      found->step = step;
+      if (last)
+        last->next = found;
     }
-    Numbers &numbers = (*row)[place.operation];
-    if (!numbers.known)
-      numbers = drawn(place);
-    return numbers;
+    return *(last = found);
+  }
+
+  /// `row`: of the place's step.
+  Numbers at(Row &row, const DrawPlace &place) {
+    if (place.operation < row.operations.size())
+      if (const Numbers &numbers = row.operations[place.operation]; !std::isnan(numbers.bulk))
+        return numbers;
+    return drawnAt(row, place);
   }
 
 private:
+  Numbers drawnAt(Row &row, const DrawPlace &place) {
+    if (place.operation >= row.operations.size()) {
+      size_t more = place.operation + 1 - row.operations.size();
+      if (count + more > most)
+        return drawn(place);
+      count += more;
+      row.operations.resize(place.operation + 1);
+    }
+    return row.operations[place.operation] = drawn(place);
+  }
   static StepDraws &ofThread() {
     static thread_local StepDraws kept;
     return kept;
   }
   static Numbers drawn(DrawPlace place) {
-    Numbers numbers{true};
+    Numbers numbers;
     place.purpose = purpose::serialBulk;
     numbers.bulk = normal(place);
     place.purpose = purpose::spike;
     numbers.spike = uniform(place);
+    place.purpose = purpose::pause;
+    numbers.pause = uniform(place);
     return numbers;
   }
 
@@ -76,9 +106,8 @@ private:
     }
   };
   uint64_t owner = 0;
-  std::unordered_map<Key, std::vector<Numbers>, Hash> rows;
-  Key key;
-  std::vector<Numbers> *row = nullptr;
+  std::unordered_map<Key, Row, Hash> rows; // which keeps them where they are
+  Row *last = nullptr;
   size_t count = 0;
 };
 

@@ -28,6 +28,7 @@ set(BRAID_PRICING_SOURCES
   pricing/PlayedDelay.cpp
   pricing/Player.cpp
   pricing/Pricer.cpp
+  pricing/PricerDraws.cpp
   pricing/Quantile.cpp
   pricing/RefinedKinds.cpp
   pricing/Rings.cpp

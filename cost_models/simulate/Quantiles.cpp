@@ -3,6 +3,7 @@
 // Draws are functions of (seed, job, step, operation): two policies sampled with one seed meet the same jobs and steps
 // (common random numbers), so that their difference has less noise than either.
 //===------------------------------------------------------------------------------------------------------------===//
+#include "pricing/StepSampler.h"
 #include "simulate/Flatten.h"
 #include "simulate/OrderStatistics.h"
 #include "simulate/RankClocks.h"
@@ -16,8 +17,14 @@ class Sampler {
 public:
   /// `ownClocks`: each rank has one, where that makes a difference. A search samples a schedule thousands of times, with one.
   Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed, bool ownClocks = false)
-      : flat(flatten(program, schedule, pricer, /*merge=*/true)), draw{&pricer, seed, this},
-        engine(flat, draw, nobody) {
+      : flat(flatten(program, schedule, pricer, /*merge=*/true)), seed(seed), draws(pricer, seed),
+        engine(flat, Draw{this}, nobody) {
+    for (const FlatBlock &block : flat.blocks) {
+      numbers.emplace_back(block.candidates.size());
+      for (const FlatEvent &event : block.events)
+        if (event.kind == FlatEvent::Start)
+          numbers.back()[event.index] = draws.add(*block.candidates[event.index], Fabric(event.fabric));
+    }
     if (ownClocks && RankClocks::differ(program))
       byRank.emplace(flat, program, schedule, pricer);
   }
@@ -25,25 +32,23 @@ public:
 
   double step(uint64_t ofJob, uint64_t number) {
     if (byRank)
-      return byRank->step(draw.seed, ofJob, number);
-    job = ofJob;
-    stepNumber = number;
+      return byRank->step(seed, ofJob, number);
+    draws.begin(ofJob, number);
     return engine.step().total;
   }
 
 private:
   struct Draw {
-    const Pricer *pricer;
-    uint64_t seed;
-    const Sampler *sampler;
-    double operator()(int, const FlatEvent &event, const Candidate &candidate, uint64_t operation, double) const {
-      return pricer->draw(candidate, Fabric(event.fabric), seed, sampler->job, sampler->stepNumber, operation).value;
+    Sampler *sampler;
+    double operator()(int block, const FlatEvent &event, const Candidate &, uint64_t operation, double) const {
+      return sampler->draws.draw(sampler->numbers[block][event.index], operation).value;
     }
   };
   FlatProgram flat;
   NoWatcher nobody;
-  Draw draw;
-  uint64_t job = 0, stepNumber = 0;
+  uint64_t seed;
+  StepSampler draws;
+  std::vector<std::vector<size_t>> numbers; ///< of the buckets' candidates among the draws
   StepPlayer<Draw, NoWatcher> engine;
   std::optional<RankClocks> byRank;
 };

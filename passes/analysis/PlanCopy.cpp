@@ -41,7 +41,7 @@ void ModelledPlan::lowerBoundOf(const cost::Program &changed, const std::string 
     result.bound = {bound.time, bound.witness + how};
   cost::QuantileBound &drawn = result.quantileBound,
                       own = cost::quantileBound(changed, *pricer, bound, options.objective,
-                                                cost::unseen(options.sampling));
+                                                cost::unseen(options.sampling), &result.quantileBound);
   drawn = {std::min(drawn.p50, own.p50), std::min(drawn.p95, own.p95), std::min(drawn.p99, own.p99),
            std::min(drawn.objective, own.objective)};
 }

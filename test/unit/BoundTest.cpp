@@ -177,3 +177,23 @@ TEST_CASE("quantile bound: no policy of random programs lies below it") {
     }
   }
 }
+
+TEST_CASE("quantile bound: beside a known one, the lower of both is what it is without") {
+  Pricer pricer(drawnCluster(), eightRanks(), Engine::Nccl, BucketForm::OneLaunch);
+  for (unsigned seed = 1; seed < 8; ++seed) {
+    Program program = randomProgram(seed);
+    Bound plain = lowerBound(program, pricer);
+    SampleOptions samples;
+    samples.samples = 50;
+    samples.jobs = samples.steps = 4;
+    QuantileBound own = quantileBound(program, pricer, plain, {}, samples);
+    for (double share : {0.1, 0.5, 0.9, 1.0, 1.1, 2.0}) {
+      QuantileBound known = {share * own.p50, share * own.p95, share * own.p99, share * own.objective};
+      QuantileBound beside = quantileBound(program, pricer, plain, {}, samples, &known);
+      CHECK(std::min(beside.p50, known.p50) == std::min(own.p50, known.p50));
+      CHECK(std::min(beside.p95, known.p95) == std::min(own.p95, known.p95));
+      CHECK(std::min(beside.p99, known.p99) == std::min(own.p99, known.p99));
+      CHECK(std::min(beside.objective, known.objective) == std::min(own.objective, known.objective));
+    }
+  }
+}

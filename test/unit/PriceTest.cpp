@@ -1,8 +1,10 @@
 //===- PriceTest.cpp - laws that every price obeys --------------------------------------------------------------===//
 #include "PricedClusters.h"
+#include "cost_models/pricing/StepSampler.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <map>
 #include <thread>
 
 using namespace braid::cost;
@@ -191,12 +193,44 @@ TEST_CASE("a draw depends on its place only", "[price][law]") {
   CHECK(a.draw(c, Fabric::Inter, 2, 0, 0, 0).value != forward[0]);
 }
 
+TEST_CASE("a sampler draws what the pricer draws, in any order of steps", "[price]") {
+  std::vector<Cluster> clusters(4, noisyCluster(16, 8)); // collisions, pauses, spikes
+  clusters[1].inter.profile.correlation = 0.3;
+  clusters[1].inter.profile.latencySigma = 0.2;
+  clusters[2].inter.profile.flowSigma = 0.2;
+  clusters[3].inter.profile.pauseProbability = 0;
+  for (const Cluster &cluster : clusters)
+    for (Engine engine : {Engine::Nccl, Engine::Braid}) {
+      Pricer one(cluster, packed(cluster), engine, BucketForm::OneLaunch),
+          other(cluster, packed(cluster), engine, BucketForm::OneLaunch);
+      CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 16, groupsOf(32));
+      const std::vector<Candidate> &all = one.candidates(spec);
+      std::map<std::tuple<uint64_t, uint64_t, uint64_t, size_t>, double> drawn;
+      for (uint64_t job = 0; job < 20; ++job)
+        for (uint64_t step = 0; step < 3; ++step)
+          for (uint64_t operation = 0; operation < 5; ++operation)
+            for (size_t c = 0; c < all.size(); ++c)
+              drawn[{job, step, operation, c}] = one.draw(all[c], Fabric::Inter, 5, job, step, operation).value;
+      StepSampler sampler(other, 5);
+      for (const Candidate &c : other.candidates(spec))
+        sampler.add(c, Fabric::Inter);
+      for (uint64_t round = 0; round < 3; ++round)
+        for (uint64_t job = 20; job-- > 0;)
+          for (uint64_t step = 0; step < 3; step += 1 + round % 2) { // another one follows than did before
+            sampler.begin(job, step);
+            for (uint64_t operation = 5; operation-- > 0;)
+              for (size_t c = 0; c < all.size(); ++c)
+                REQUIRE(sampler.draw(c, operation).value == drawn[{job, step, operation, c}]);
+          }
+    }
+}
+
 TEST_CASE("numbers that are kept for a step are those that are drawn", "[price]") {
   Cluster cluster = noisyCluster(16, 8), pauses;
   cluster.inter.profile.correlation = cluster.inter.profile.pauseProbability = 0;
   cluster.inter.profile.spikeProbability = 0.02;
   pauses = cluster;
-  pauses.inter.profile.pauseProbability = 1e-300; // never, but each spike is asked for anew
+  pauses.inter.profile.correlation = 1e-300; // never taken over, but each spike is asked for anew
   Pricer kept(cluster, packed(cluster), Engine::Nccl, BucketForm::OneLaunch),
       drawn(pauses, packed(pauses), Engine::Nccl, BucketForm::OneLaunch);
   CollectiveSpec spec = specOf(CollectiveKind::AllReduce, 1 << 22, groupsOf(128));

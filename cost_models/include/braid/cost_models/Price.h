@@ -146,6 +146,7 @@ public:
                                                      const std::vector<double> &q, int samples = 2000) const;
 
 private:
+  friend class StepSampler; ///< many draws
   struct State;
   std::unique_ptr<State> state;
 };

@@ -234,9 +234,11 @@ Bound lowerBound(const Program &program, const Pricer &pricer);
 struct QuantileBound {
   Seconds p50, p95, p99, objective;
 };
-/// `plain`: what lowerBound gives.
+/// `plain`: what lowerBound gives. `known`: a bound of which and this one the lower is wanted, which may spare finding how far this
+/// one is above it.
 QuantileBound quantileBound(const Program &program, const Pricer &pricer, const Bound &plain,
-                            const Objective &objective, const SampleOptions &options);
+                            const Objective &objective, const SampleOptions &options,
+                            const QuantileBound *known = nullptr);
 
 /// Checks a schedule without sharing code with the scheduler: every task once, dependences, one compute stream, buckets
 /// of one key, start before wait before reader, in-flight cap, memory. Empty string, or the violated rule with the
