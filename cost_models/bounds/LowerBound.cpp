@@ -150,6 +150,15 @@ public:
   }
 
 private:
+  static bool sharesBuckets(const Task &task) {
+    return task.kind == Task::Collective && task.key >= 0 && task.asynchronous;
+  }
+  // Keys are bucketed within a kind and group; a key that holds several anyway is cut by them.
+  using Key = std::tuple<int, int, const RankGroups *, std::string>;
+  static Key keyOf(const Task &task) {
+    return {task.key, int(task.spec.kind), task.spec.groups.get(), task.spec.elementType};
+  }
+
   //===- what collectives in flight take from computing -----------------------------------------------------------===//
 
   struct Loss {
@@ -162,6 +171,22 @@ private:
              toString(Seconds{seconds}) + " that they take from computing";
     }
   };
+  /// Of those that wait for each other none shares a bucket, and no bucket costs less than one of them alone.
+  double longestChain(const Key &key, int first, int last) const {
+    std::vector<double> chain(size_t(last - first));
+    double longest = 0;
+    for (int i = first; i < last; ++i) {
+      double &ofTask = chain[size_t(i - first)];
+      for (int operand : block.tasks[i].operands)
+        if (operand >= first)
+          ofTask = std::max(ofTask, chain[size_t(operand - first)]);
+      if (sharesBuckets(block.tasks[i]) && keyOf(block.tasks[i]) == key)
+        ofTask += durations[i].value;
+      longest = std::max(longest, ofTask);
+    }
+    return longest;
+  }
+  static constexpr size_t mostChained = 32; ///< setting: keys of a block that it is worth while to look at for chains
   /// Of all collectives among these tasks.
   Loss lossOf(int first, int last) const {
     Loss loss;
@@ -173,7 +198,10 @@ private:
       for (int i = first; i < last; ++i)
         if (block.tasks[i].kind == Task::Collective && pricer.fabric(block.tasks[i].spec) == fabric)
           add(load, i, durations);
-      busyFor[int(fabric)] = busy(load);
+      busyFor[int(fabric)] = load.single;
+      for (auto &[key, all] : load.keys)
+        busyFor[int(fabric)] += std::max(cheapestOfAllBytes(all.spec, all.count, key).value,
+                                         load.keys.size() <= mostChained ? longestChain(key, first, last) : 0.0);
       if (!load.empty())
         loss.share /= slowdown.of(int(fabric));
     }
@@ -311,15 +339,6 @@ private:
       return "critical path from '" + block.tasks[task].name + "' on";
     return "critical path from '" + block.tasks[last].name + "' through '" + block.tasks[task].name + "', " +
            std::to_string(collectives) + " collectives up to there";
-  }
-
-  static bool sharesBuckets(const Task &task) {
-    return task.kind == Task::Collective && task.key >= 0 && task.asynchronous;
-  }
-  // Keys are bucketed within a kind and group; a key that holds several anyway is cut by them.
-  using Key = std::tuple<int, int, const RankGroups *, std::string>;
-  static Key keyOf(const Task &task) {
-    return {task.key, int(task.spec.kind), task.spec.groups.get(), task.spec.elementType};
   }
 
   /// The cheapest way to send the bytes of `spec`, of a key, as equal messages one after another.

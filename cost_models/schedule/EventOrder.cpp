@@ -7,9 +7,9 @@
 using namespace braid::cost;
 
 EventOrder::EventOrder(const Block &block, const BlockSchedule &start, const Pricer &pricer, int inFlight,
-                       const std::vector<Seconds> &times)
-    : block(block), pricer(pricer), slowdown(pricer.cluster().compute), inFlight(std::max(1, inFlight)),
-      segments(segmentsOf(block)) {
+                       const std::vector<Seconds> &times, bool slowed)
+    : block(block), pricer(pricer), slowdown(slowed ? pricer.cluster().compute : ComputeNoise()),
+      inFlight(std::max(1, inFlight)), segments(segmentsOf(block)) {
   size_t count = block.tasks.size();
   std::vector<int> chained = chainOf(block);
   for (auto *lists : {&reads, &before, &after, &members})

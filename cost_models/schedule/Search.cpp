@@ -453,21 +453,28 @@ private:
     if (!budget.take(work::cutPair * double(tasks) * double(tasks), 8 * reserve)) // for the bound
       return;
     int64_t events = annealedEvents * int64_t(fewTasks) / int64_t(std::max(fewTasks, tasks));
-    search.budget = std::min(events, int64_t((budget.left() - 8 * reserve) / work::movedEvent));
     bound = lowerBound(program, pricer);
-    search.goal = nearBound * bound->time;
-    if (first == finalists.end() || first->score <= search.goal)
+    const Seconds goal = nearBound * bound->time;
+    if (first == finalists.end() || first->score <= goal)
       return;
-    budget.spend(work::movedEvent * double(search.budget));
-    Trial trial = *first;
-    trial.annealed = true;
-    trial.schedule = anneal(program, first->schedule, pricer, search);
-    trial.score = playWithoutNoise(program, trial.schedule, pricer).total;
-    if (trial.score * nearBound >= first->score || !fits(trial.schedule))
-      return; // the same in a stranger order
-    finalists.push_back(trial);
-    if (chooseByObjective(trial))
-      finalists.push_back(std::move(trial));
+    Trial start = *first;
+    for (bool slowed : {false, true}) {
+      search.slowed = slowed;
+      search.goal = slowed ? goal : Seconds(); // the bound is of slowed steps
+      search.budget = std::min(events, int64_t((budget.left() - 8 * reserve) / work::movedEvent));
+      if (search.budget <= 0 || (!slowed && !pricer.cluster().compute.slowed()))
+        continue;
+      budget.spend(work::movedEvent * double(search.budget));
+      Trial trial = start;
+      trial.annealed = true;
+      trial.schedule = anneal(program, start.schedule, pricer, search);
+      trial.score = playWithoutNoise(program, trial.schedule, pricer).total;
+      if (trial.score * nearBound >= start.score || !fits(trial.schedule))
+        continue; // the same in a stranger order
+      finalists.push_back(start = trial);
+      if (chooseByObjective(trial))
+        finalists.push_back(std::move(trial));
+    }
   }
 
   /// The same schedule; whether an algorithm has changed.
