@@ -1,5 +1,6 @@
 //===- Pricer.cpp - prices of one job, cached -------------------------------------------------------------------===//
 #include "pricing/Composed.h"
+#include "pricing/ComputeFactors.h"
 #include "pricing/Connections.h"
 #include "pricing/PricerState.h"
 #include "pricing/Quantile.h"
@@ -45,6 +46,7 @@ Pricer::Pricer(Cluster cluster, Placement placement, Engine engine, BucketForm f
   state->engine = engine;
   state->form = form;
   state->id = ++pricers;
+  state->computeFactors = std::make_unique<ComputeFactors>(state->cluster.compute, state->placement);
   for (Fabric fabric : {Fabric::Intra, Fabric::Inter})
     state->noises[fabric == Fabric::Inter] = state->profile(fabric).noise();
   state->model = engine == Engine::Nccl ? makeNcclEngine(state->cluster, state->placement)
@@ -150,6 +152,14 @@ size_t Pricer::priced() const {
 
 Fabric Pricer::fabric(const CollectiveSpec &spec) const {
   return candidates(spec).front().nodes > 1 ? Fabric::Inter : Fabric::Intra;
+}
+
+double Pricer::computeFactor(int rank, uint64_t seed, uint64_t job, uint64_t step) const {
+  return state->computeFactors->of(rank, seed, job, step);
+}
+
+double Pricer::slowestCompute(uint64_t seed, uint64_t job, uint64_t step) const {
+  return state->computeFactors->slowest(seed, job, step);
 }
 
 } // namespace braid::cost

@@ -5,6 +5,7 @@
 #ifndef BRAID_COST_MODELS_PRICING_PRICERSTATE_H
 #define BRAID_COST_MODELS_PRICING_PRICERSTATE_H
 
+#include "pricing/ComputeFactors.h"
 #include "pricing/Engine.h"
 #include "pricing/FlowNoise.h"
 #include "pricing/StepDraws.h"
@@ -20,6 +21,7 @@ struct Pricer::State {
   Engine engine;
   BucketForm form;
   std::unique_ptr<EngineModel> model;
+  std::unique_ptr<ComputeFactors> computeFactors;
   draws::Noise noises[2];                                                      ///< of both fabrics
   std::shared_ptr<const RankGroups> everyone = std::make_shared<RankGroups>(); ///< for a collective without groups
   uint64_t id = 0; ///< of this pricer in the process, for what threads keep of its draws

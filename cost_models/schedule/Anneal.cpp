@@ -140,7 +140,7 @@ Schedule braid::cost::anneal(const Program &program, const Schedule &start, cons
   std::vector<Bytes> around = aliveAround(program, start), peaks;
   for (size_t b = 0; b < program.blocks.size(); ++b) {
     const Block &block = program.blocks[b];
-    EventOrder order(block, schedule.blocks[b], pricer, options.inFlight, times);
+    EventOrder order(block, schedule.blocks[b], pricer, options.inFlight, times, options.slowed);
     MemoryRule memory{false, std::max(options.memoryLimit - around[b], order.peak(peaks)), peaks};
     memory.binds = options.memoryLimit.value > 0 && allResults(block, peaks) > memory.most;
     double share = double(block.tasks.size()) / double(std::max<size_t>(1, tasks));

@@ -10,6 +10,9 @@ struct AnnealOptions {
   int inFlight = 1;
   int64_t budget = 0; ///< events that may be looked at; 0: the schedule stays as it is
   Seconds goal;       ///< of the whole program: good enough, stop
+  /// False: searches as if nothing in flight slowed kernels, and takes what it finds only where it is better all the same. A second way
+  /// down: beside slower kernels a change seldom helps before others do.
+  bool slowed = true;
   Bytes
       memoryLimit{}; ///< 0: none; else no state of the search is above it, nor above the start's peak if that is higher
 };

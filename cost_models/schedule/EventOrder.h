@@ -9,6 +9,7 @@
 
 #include "braid/cost_models/Schedule.h"
 #include "pricing/PriceLine.h"
+#include "simulate/Slowdown.h"
 #include <initializer_list>
 #include <map>
 #include <utility>
@@ -17,9 +18,9 @@ namespace braid::cost {
 
 class EventOrder {
 public:
-  /// `times`: of one run of each block that this one nests.
+  /// `times`: of one run of each block that this one nests. `slowed`: by what is in flight, as the simulator plays.
   EventOrder(const Block &block, const BlockSchedule &start, const Pricer &pricer, int inFlight,
-             const std::vector<Seconds> &times);
+             const std::vector<Seconds> &times, bool slowed = true);
 
   /// Plays the order, of which all before the first change is known. Seconds; more than `limit` as soon as that is certain:
   /// when what is left of the stream's or a channel's work cannot be done by then.
@@ -87,6 +88,7 @@ private:
 
   const Block &block;
   const Pricer &pricer;
+  Slowdown slowdown;
   int inFlight;
   std::vector<int> segments;
   std::vector<Kind> kinds;                     // of each task

@@ -16,9 +16,10 @@ namespace {
 class Sampler {
 public:
   /// `ownClocks`: each rank has one, where that makes a difference. A search samples a schedule thousands of times, with one.
-  Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed, bool ownClocks = false)
-      : flat(flatten(program, schedule, pricer, /*merge=*/true)), seed(seed), draws(pricer, seed),
-        engine(flat, Draw{this}, nobody) {
+  Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed, bool skewed = true,
+          bool ownClocks = false)
+      : flat(flatten(program, schedule, pricer, /*merge=*/true)), seed(seed), draws(pricer, seed), pricer(pricer),
+        skewed(skewed && pricer.cluster().compute.skewed()), engine(flat, Draw{this}, nobody) {
     for (const FlatBlock &block : flat.blocks) {
       numbers.emplace_back(block.candidates.size());
       for (const FlatEvent &event : block.events)
@@ -34,7 +35,7 @@ public:
     if (byRank)
       return byRank->step(seed, ofJob, number);
     draws.begin(ofJob, number);
-    return engine.step().total;
+    return engine.step(skewed ? pricer.slowestCompute(seed, ofJob, number) : 1).total;
   }
 
 private:
@@ -49,6 +50,8 @@ private:
   uint64_t seed;
   StepSampler draws;
   std::vector<std::vector<size_t>> numbers; ///< of the buckets' candidates among the draws
+  const Pricer &pricer;
+  bool skewed; ///< ranks differ in what they compute
   StepPlayer<Draw, NoWatcher> engine;
   std::optional<RankClocks> byRank;
 };
@@ -61,7 +64,7 @@ double standardErrorOf(const std::vector<double> &sorted, double q) {
 
 std::vector<double> freshSteps(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                const SampleOptions &options) {
-  Sampler sampler(program, schedule, pricer, options.seed);
+  Sampler sampler(program, schedule, pricer, options.seed, options.skewed);
   std::vector<double> times(size_t(std::max(1, options.samples)));
   for (size_t i = 0; i < times.size(); ++i)
     times[i] = sampler.step(i, 0);
@@ -100,7 +103,7 @@ SampleOptions braid::cost::unseen(SampleOptions searched) {
 
 Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                  const SampleOptions &options) {
-  if (isDeterministic(pricer)) {
+  if (isDeterministic(pricer, options)) {
     Seconds total = playWithoutNoise(program, schedule, pricer).total;
     return {total, total, total, {}, {}};
   }
@@ -114,7 +117,7 @@ Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedul
 
 std::vector<Seconds> braid::cost::stepTimes(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                             uint64_t seed, uint64_t firstJob, int jobs, int steps) {
-  Sampler sampler(program, schedule, pricer, seed, /*ownClocks=*/true);
+  Sampler sampler(program, schedule, pricer, seed, /*skewed=*/true, /*ownClocks=*/true);
   std::vector<Seconds> times;
   for (int job = 0; job < jobs; ++job)
     for (int step = 0; step < steps; ++step)
@@ -124,11 +127,11 @@ std::vector<Seconds> braid::cost::stepTimes(const Program &program, const Schedu
 
 Seconds braid::cost::objective(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                const Objective &objective, const SampleOptions &options) {
-  if (isDeterministic(pricer))
+  if (isDeterministic(pricer, options))
     return playWithoutNoise(program, schedule, pricer).total;
   if (objective.kind == ObjectiveKind::Serving)
     return {quantileOf(freshSteps(program, schedule, pricer, options), objective.quantile)};
-  Sampler sampler(program, schedule, pricer, options.seed);
+  Sampler sampler(program, schedule, pricer, options.seed, options.skewed);
   std::vector<double> means(size_t(std::max(1, options.jobs)));
   for (size_t job = 0; job < means.size(); ++job) {
     double sum = 0;

@@ -133,6 +133,14 @@ std::string hashOf(const Cluster &c) {
     out.add(prefix + "nics_per_host", c.groups[i].nicsPerHost);
     addDevice(out, prefix + "device.", c.groups[i].device);
   }
+  if (c.compute.skewed()) {
+    out.add("compute.skew.per_job", c.compute.skewPerJob);
+    out.add("compute.skew.per_step", c.compute.skewPerStep);
+  }
+  if (c.compute.slowed()) {
+    out.add("compute.slowdown.intra", c.compute.slowdown[0]);
+    out.add("compute.slowdown.inter", c.compute.slowdown[1]);
+  }
   if (c.inNetwork.granted()) {
     out.add("in_network.at", c.inNetwork.at);
     for (const std::string &type : c.inNetwork.types)

@@ -325,6 +325,28 @@ static InNetwork readInNetwork(YamlSection section) {
   return n;
 }
 
+static ComputeNoise readCompute(YamlSection section) {
+  ComputeNoise noise;
+  auto optional = [](YamlSection &part, const char *key, double &number, double least, double most) {
+    if (part.has(key))
+      number = part.number(key, least, most);
+  };
+  if (section.has("skew")) {
+    YamlSection skew = section.section("skew");
+    optional(skew, "per_job", noise.skewPerJob, 0, 10);
+    optional(skew, "per_step", noise.skewPerStep, 0, 10);
+    skew.finish();
+  }
+  if (section.has("slowdown")) {
+    YamlSection slowdown = section.section("slowdown");
+    optional(slowdown, "intra", noise.slowdown[0], 1, 100);
+    optional(slowdown, "inter", noise.slowdown[1], 1, 100);
+    slowdown.finish();
+  }
+  section.finish();
+  return noise;
+}
+
 static NcclSettings readNccl(YamlSection section) {
   NcclSettings n;
   n.busBandwidthIntra = section.bandwidth("bus_bandwidth_intra");
@@ -383,6 +405,8 @@ static Cluster readChecked(const std::string &path, const std::vector<ClusterOve
   readTopology(file.section("topology"), c);
   if (std::string note = settleCollisions(c); !note.empty())
     provenance.assumptions.push_back(std::move(note));
+  if (file.has("compute"))
+    c.compute = readCompute(file.section("compute"));
   if (file.has("in_network"))
     c.inNetwork = readInNetwork(file.section("in_network"));
   c.nccl = readNccl(file.section("nccl"));

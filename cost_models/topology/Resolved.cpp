@@ -74,4 +74,18 @@ std::vector<ResolvedConstant> resolvedCalibration(const Cluster &cluster, const 
   return all;
 }
 
+std::vector<ResolvedConstant> resolvedCompute(const Cluster &cluster) {
+  const std::string section = "compute.";
+  std::vector<ResolvedConstant> all;
+  if (std::none_of(cluster.written.begin(), cluster.written.end(),
+                   [&](const WrittenConstant &constant) { return constant.key.rfind(section, 0) == 0; }))
+    return all;
+  const ComputeNoise &noise = cluster.compute;
+  for (auto [key, value] :
+       {std::pair("skew.per_job", noise.skewPerJob), std::pair("skew.per_step", noise.skewPerStep),
+        std::pair("slowdown.intra", noise.slowdown[0]), std::pair("slowdown.inter", noise.slowdown[1])})
+    all.push_back({key, numberText(value), originOf(cluster, section + key, "default")});
+  return all;
+}
+
 } // namespace braid::cost

@@ -205,6 +205,16 @@ double messageExcess(const Noise &noise, double baseLatency, const Place &at) {
   return baseLatency * (noise.bulkMean * lognormalWithMeanOne(noise.bulkSigma, place));
 }
 
+double computeFactor(double perJob, double perStep, const Place &at) {
+  Place place = at;
+  place.operation = place.message = 0;
+  place.purpose = purpose::computeStep;
+  double ofStep = lognormalWithMeanOne(perStep, place);
+  place.step = 0;
+  place.purpose = purpose::computeJob;
+  return lognormalWithMeanOne(perJob, place) * ofStep;
+}
+
 int uplink(int uplinks, uint64_t flow, uint64_t part, uint64_t seed, uint64_t job) {
   Place place;
   place.seed = seed;

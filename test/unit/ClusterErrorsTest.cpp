@@ -6,6 +6,7 @@
 using namespace braid::cost;
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("each mistake is one error that names the line, the key, what was expected and what was there") {
   CHECK(errorOf("hosts: 4", "hosts: four") == "c.yaml:2: hosts: expected a whole number, got \"four\"");
@@ -52,6 +53,19 @@ TEST_CASE("each mistake is one error that names the line, the key, what was expe
              Contains("expected a number from 0.001 to 1, got 1.5"));
   CHECK_THAT(errorOf("matmul_efficiency: 0.5", "matmul_efficiency: nan"),
              Contains("expected a number from 0.001 to 1, got nan"));
+  // how computation varies
+  for (auto [wrong, error] :
+       {std::pair("skew: {per_job: -0.1}", "c.yaml:29: compute.skew.per_job: expected a number from 0 to 10, got -0.1"),
+        std::pair("skew: {per_step: much}",
+                  "c.yaml:29: compute.skew.per_step: expected a number without a unit, got \"much\""),
+        std::pair("slowdown: {intra: 0.9}",
+                  "c.yaml:29: compute.slowdown.intra: expected a number from 1 to 100, got 0.9"),
+        std::pair("slowdown: {host: 2}", "c.yaml:29: compute.slowdown.host: expected a known key, got this one (known: "
+                                         "inter or intra)"),
+        std::pair("slowdwn: {}", "c.yaml:29: compute.slowdwn: expected a known key, got this one; did you mean "
+                                 "\"slowdown\"?"),
+        std::pair("slowdown: 2", "c.yaml:29: compute.slowdown: expected a mapping of keys, got \"2\"")})
+    CHECK_THAT(errorOf("nccl:", std::string("compute:\n  ") + wrong + "\nnccl:"), StartsWith(error));
   // words
   CHECK(errorOf("single_switch", "single_swich") ==
         "c.yaml:27: topology.builder: expected single_switch, rail_optimized, "

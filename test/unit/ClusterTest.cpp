@@ -104,6 +104,44 @@ TEST_CASE("noise of operations and flows is the cluster file's, and counts in th
              Contains("inter.profile.flows_drawn_per"));
 }
 
+TEST_CASE("skew and slowdown of computation are the cluster file's, and count in the hash only where they are") {
+  auto with = [](const std::string &section) { return *readText(replaced(complete, "nccl:\n", section + "nccl:\n")); };
+  Cluster plain = *readText(complete);
+  CHECK_FALSE(plain.compute.skewed());
+  CHECK_FALSE(plain.compute.slowed());
+  CHECK(resolvedCompute(plain).empty());
+  CHECK(with("compute:\n  skew: {per_job: 0}\n  slowdown: {intra: 1, inter: 1}\n").hash == plain.hash);
+  std::vector<std::string> hashes = {plain.hash};
+  for (std::string section : {"skew: {per_job: 0.02}", "skew: {per_step: 0.02}", "slowdown: {intra: 1.2}",
+                              "slowdown: {inter: 1.2}", "slowdown: {intra: 1.2, inter: 1.2}"}) {
+    Cluster c = with("compute:\n  " + section + "\n");
+    CHECK(std::count(hashes.begin(), hashes.end(), c.hash) == 0);
+    hashes.push_back(c.hash);
+  }
+  Cluster c = with("compute:\n  skew:\n    per_job: {value: 0.02, assumption: an example}\n    per_step: 0.01\n"
+                   "  slowdown:\n    source: a paper\n    inter: 1.05\n");
+  CHECK(c.compute.skewPerJob == 0.02);
+  CHECK(c.compute.skewPerStep == 0.01);
+  CHECK(c.compute.slowdown[int(Fabric::Intra)] == 1);
+  CHECK(c.compute.slowdown[int(Fabric::Inter)] == 1.05);
+  CHECK(std::count(c.assumptions.begin(), c.assumptions.end(), "compute.skew.per_job: an example") == 1);
+  std::vector<ResolvedConstant> shown = resolvedCompute(c);
+  REQUIRE(shown.size() == 4);
+  CHECK(shown[0].key == "skew.per_job");
+  CHECK(shown[0].value == "0.02");
+  CHECK(shown[2].origin == "default");
+  CHECK_THAT(shown[3].origin, Contains("c.yaml:"));
+  Folder folder;
+  std::string path = folder.write("c.yaml", complete);
+  CHECK(readCluster(path, {{"compute.slowdown.inter", "1.4"}})->compute.slowdown[int(Fabric::Inter)] == 1.4);
+  // A base's section is taken over key by key.
+  folder.write("base.yaml", complete + "compute: {skew: {per_job: 0.02}, slowdown: {intra: 1.2}}\n");
+  Cluster based = *readCluster(folder.write("on.yaml", "base: base.yaml\ncompute: {skew: {per_step: 0.01}}\n"));
+  CHECK(based.compute.skewPerJob == 0.02);
+  CHECK(based.compute.skewPerStep == 0.01);
+  CHECK(based.compute.slowdown[int(Fabric::Intra)] == 1.2);
+}
+
 TEST_CASE("f32 products run on the units that the file names") {
   std::string text =
       replaced(complete, "f32: \"10 TFLOP/s\"}", "f32: \"10 TFLOP/s\", tf32: \"50 TFLOP/s\"}\n  f32_dot: tf32");

@@ -72,6 +72,31 @@ TEST_CASE("job latency factor and message excess have the stated means", "[fabri
   CHECK(excess / n == Approx(0.3 * 2e-6).epsilon(0.02));
 }
 
+TEST_CASE("a device computes by a factor of its job and step, of mean one, whatever the operation", "[fabric]") {
+  draws::Place place;
+  place.where = 3;
+  double first = draws::computeFactor(0.2, 0.1, place);
+  place.operation = place.message = 5;
+  CHECK(draws::computeFactor(0.2, 0.1, place) == first);
+  CHECK(draws::computeFactor(0, 0, place) == 1);
+  double ofJob = draws::computeFactor(0.2, 0, place), ofStep = draws::computeFactor(0, 0.1, place);
+  CHECK(first == ofJob * ofStep);
+  place.step = 1;
+  CHECK(draws::computeFactor(0.2, 0, place) == ofJob);
+  CHECK(draws::computeFactor(0, 0.1, place) != ofStep);
+  double sum = 0, squares = 0;
+  const int n = 50000;
+  for (int i = 0; i < n; ++i) {
+    place.job = uint64_t(i) % 500;
+    place.where = uint64_t(i) / 500;
+    double logarithm = std::log(draws::computeFactor(0.2, 0, place));
+    sum += std::exp(logarithm);
+    squares += (logarithm + 0.02) * (logarithm + 0.02);
+  }
+  CHECK(sum / n == Approx(1).margin(0.005));
+  CHECK(std::sqrt(squares / n) == Approx(0.2).epsilon(0.02));
+}
+
 TEST_CASE("collisions are balls into bins", "[fabric]") {
   // Slowest uplink, bandwidth of the mean time and 1st percentile in percent, for k line-rate streams over k uplinks,
   // each split over q queue pairs: simulated independently of this code.

@@ -73,6 +73,10 @@ static void printResolved(const cost::Cluster &c, llvm::raw_ostream &os) {
     os << "\n";
     printConstants(cost::resolved(c, name), os);
   }
+  if (std::vector<cost::ResolvedConstant> constants = cost::resolvedCompute(c); !constants.empty()) {
+    os << "compute    how ranks' computation differs, and what communication takes from it\n";
+    printConstants(constants, os);
+  }
   for (auto [model, who] :
        {std::make_pair("nccl", "prices of engine nccl come from it"),
         std::make_pair("messages", "braid-bench probe re-bases it; no price of braid-sim comes from it")})

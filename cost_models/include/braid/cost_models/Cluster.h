@@ -44,6 +44,18 @@ struct Device {
   FlopsPerSecond dotPeak(const std::string &elementType, bool *assumed = nullptr) const;
 };
 
+/// How much ranks differ in the time of their computation, and what communication takes from it. Communication itself is not
+/// slowed by computation.
+struct ComputeNoise {
+  double skewPerJob = 0,
+         skewPerStep = 0; ///< sigma of ln(factor on a rank's compute time), mean 1: drawn per job, per step
+  double slowdown[2] = {1,
+                        1}; ///< factor on a kernel's time while a collective is in flight, by Fabric; both: the product
+
+  bool skewed() const { return skewPerJob > 0 || skewPerStep > 0; }
+  bool slowed() const { return slowdown[0] > 1 || slowdown[1] > 1; }
+};
+
 /// What NCCL's published model needs to know of a cluster (facts of the machine, not of a job).
 struct NcclSettings {
   BytesPerSecond busBandwidthIntra; ///< bus bandwidth of a large all_reduce inside one host
@@ -122,6 +134,7 @@ struct Cluster {
   bool sameLeaf(int hostA, int hostB) const {
     return hostsPerLeaf <= 0 || hostA / hostsPerLeaf == hostB / hostsPerLeaf;
   }
+  ComputeNoise compute;
   InNetwork inNetwork;
   NcclSettings nccl;
   FittedConstants ncclFit;    ///< of calibration.nccl; empty: NCCL is priced by its published formula
@@ -155,6 +168,9 @@ struct ResolvedConstant {
 std::vector<ResolvedConstant> resolved(const Cluster &cluster, const std::string &link);
 /// Of "nccl" or "messages": the constants of its calibration; none where there is none.
 std::vector<ResolvedConstant> resolvedCalibration(const Cluster &cluster, const std::string &model);
+
+/// Of its compute section; none where it has none.
+std::vector<ResolvedConstant> resolvedCompute(const Cluster &cluster);
 
 /// A key of a cluster file with another value: {"inter.latency", "2 us"}.
 using ClusterOverride = std::pair<std::string, std::string>;

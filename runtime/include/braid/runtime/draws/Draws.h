@@ -38,7 +38,9 @@ enum : uint64_t {
   operationBandwidth,
   flowBandwidth,
   slowFlow,
-  slowestFlow
+  slowestFlow,
+  computeJob,
+  computeStep
 };
 } // namespace purpose
 
@@ -84,6 +86,8 @@ double transferFactor(const Noise &noise, const Place &place);
 Place placeOfFlows(const Noise &noise, const Place &place);
 /// Excess of one message over its base latency.
 double messageExcess(const Noise &noise, double baseLatency, const Place &place);
+/// Factor on the time that the device `place.where` computes, mean 1: of its job, times of its step; the same for all operations of it.
+double computeFactor(double perJob, double perStep, const Place &place);
 /// The uplink of `uplinks` that one part of a flow is hashed to, for as long as the job lives.
 int uplink(int uplinks, uint64_t flow, uint64_t part, uint64_t seed, uint64_t job);
 
