@@ -353,12 +353,10 @@ private:
       variant.feedChannel = variant.longestTail = false;
       variant.fillWaits = false;
       tryEverywhere(variant, trials);
-      if (pricer.cluster()
-              .compute.slowed()) { // hiding a collective costs computation, and more messages are more to hide
-        variant = base;
-        variant.overlap = false;
+      variant = base;
+      variant.overlap = false; // hiding collectives costs computation, and many of them more than one
+      if (pricer.cluster().compute.slowed())
         tryEverywhere(variant, trials);
-      }
     }
     keep(trials);
     std::vector<Trial> result;
@@ -465,9 +463,7 @@ private:
       if (search.budget <= 0 || (!slowed && !pricer.cluster().compute.slowed()))
         continue;
       budget.spend(work::movedEvent * double(search.budget));
-      Trial trial = start;
-      trial.annealed = true;
-      trial.schedule = anneal(program, start.schedule, pricer, search);
+      Trial trial{start.variants, anneal(program, start.schedule, pricer, search), {}, true, start.origin};
       trial.score = playWithoutNoise(program, trial.schedule, pricer).total;
       if (trial.score * nearBound >= start.score || !fits(trial.schedule))
         continue; // the same in a stranger order

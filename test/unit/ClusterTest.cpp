@@ -1,6 +1,7 @@
 //===- ClusterTest.cpp - cluster files and placements -----------------------------------------------------------===//
 #include "ClusterTexts.h"
 #include "braid/cost_models/EmitProfile.h"
+#include "braid/cost_models/Price.h"
 #include "braid/cost_models/Topology.h"
 #include <algorithm>
 

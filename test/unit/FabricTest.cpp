@@ -73,23 +73,23 @@ TEST_CASE("job latency factor and message excess have the stated means", "[fabri
 }
 
 TEST_CASE("a device computes by a factor of its job and step, of mean one, whatever the operation", "[fabric]") {
-  draws::Place place;
+  braid::draws::Place place;
   place.where = 3;
-  double first = draws::computeFactor(0.2, 0.1, place);
+  double first = braid::draws::computeFactor(0.2, 0.1, place);
   place.operation = place.message = 5;
-  CHECK(draws::computeFactor(0.2, 0.1, place) == first);
-  CHECK(draws::computeFactor(0, 0, place) == 1);
-  double ofJob = draws::computeFactor(0.2, 0, place), ofStep = draws::computeFactor(0, 0.1, place);
+  CHECK(braid::draws::computeFactor(0.2, 0.1, place) == first);
+  CHECK(braid::draws::computeFactor(0, 0, place) == 1);
+  double ofJob = braid::draws::computeFactor(0.2, 0, place), ofStep = braid::draws::computeFactor(0, 0.1, place);
   CHECK(first == ofJob * ofStep);
   place.step = 1;
-  CHECK(draws::computeFactor(0.2, 0, place) == ofJob);
-  CHECK(draws::computeFactor(0, 0.1, place) != ofStep);
+  CHECK(braid::draws::computeFactor(0.2, 0, place) == ofJob);
+  CHECK(braid::draws::computeFactor(0, 0.1, place) != ofStep);
   double sum = 0, squares = 0;
   const int n = 50000;
   for (int i = 0; i < n; ++i) {
     place.job = uint64_t(i) % 500;
     place.where = uint64_t(i) / 500;
-    double logarithm = std::log(draws::computeFactor(0.2, 0, place));
+    double logarithm = std::log(braid::draws::computeFactor(0.2, 0, place));
     sum += std::exp(logarithm);
     squares += (logarithm + 0.02) * (logarithm + 0.02);
   }
