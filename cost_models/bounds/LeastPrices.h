@@ -14,8 +14,8 @@ public:
 };
 
 /// The bound at such prices. `batches`: steps in which the best buckets of a channel are looked for; a bound that is asked for often
-/// has few.
-Bound boundAt(const Program &program, const Pricer &pricer, LeastPrices &prices, int batches);
+/// has few. `computeFactor`: on the time of kernels.
+Bound boundAt(const Program &program, const Pricer &pricer, LeastPrices &prices, int batches, double computeFactor = 1);
 constexpr int fineBatches = 2000, coarseBatches = 100; // setting: steps
 
 } // namespace braid::cost

@@ -20,6 +20,12 @@
 // one trip in front of the loop and behind it, which may run beside other work there: n - 1 trips count in paths and
 // on channels.
 //
+// Where collectives in flight slow kernels (Cluster::compute), all this holds, and more. Let a clock run at 1 / F, F the product of the
+// factors of the fabrics on which something is in flight. By that clock a kernel takes what it takes alone, a collective at least its
+// price / F, and everything else holds as before: so a step takes the bounds above, of collectives that are so much shorter, by that
+// clock, and by the true one what the clock loses, 1 - 1 / F of the time that collectives are in flight: together, if two fabrics
+// are, at best, since (1 - 1/f) + (1 - 1/g) is more than 1 - 1 / (f g). Example: kernels of C, hiding collectives of M: C + M (1 - 1/f).
+//
 // A barrier is a full stop: the bounds of the parts it cuts add up. lowerBound counts no noise; where its mean is above
 // zero, expected times are larger still. At the prices of a draw: QuantileBound.cpp.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -30,6 +36,7 @@
 #include "bounds/OneMachine.h"
 #include "pricing/PriceLine.h"
 #include "schedule/Contraction.h"
+#include "simulate/Slowdown.h"
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -51,9 +58,12 @@ private:
 /// A loop in its steady state.
 struct Steady {
   Seconds compute, channel[2];
+  Seconds slowed; ///< with what collectives in flight take from computing
   Recurrence recurrence;
   std::string witness; ///< of the trip
-  Seconds trip() const { return {std::max({compute.value, channel[0].value, channel[1].value, recurrence.perTrip()})}; }
+  Seconds trip() const {
+    return {std::max({compute.value, slowed.value, channel[0].value, channel[1].value, recurrence.perTrip()})};
+  }
 };
 
 struct BlockBounds {
@@ -63,9 +73,10 @@ struct BlockBounds {
 
 class BlockBound {
 public:
-  BlockBound(const Block &block, const Pricer &pricer, LeastPrices &prices, int batches,
+  BlockBound(const Block &block, const Pricer &pricer, LeastPrices &prices, double computeFactor, int batches,
              const std::vector<BlockBounds> &callees)
-      : block(block), pricer(pricer), prices(prices), batches(batches), callees(callees) {
+      : block(block), pricer(pricer), prices(prices), batches(batches), callees(callees),
+        slowdown(pricer.cluster().compute) {
     for (const Task &task : block.tasks)
       if (sharesBuckets(task))
         ofKey[keyOf(task)] += task.spec.bytes;
@@ -76,7 +87,7 @@ public:
         durations.push_back(overlaps(task) ? (task.trips - 1) * callees[task.block].steady->trip()
                                            : task.trips * callees[task.block].alone.time);
       else
-        durations.push_back(task.duration);
+        durations.push_back(computeFactor * task.duration);
     }
   }
 
@@ -118,14 +129,14 @@ public:
     Steady loop;
     for (size_t i = 0; i < block.tasks.size(); ++i)
       if (onStream(block.tasks[i]))
-        loop.compute += streamTime(int(i));
+        loop.compute += streamTime(int(i), durations);
     loop.witness = "the compute stream, busy for " + toString(loop.compute);
     for (Fabric fabric : {Fabric::Intra, Fabric::Inter}) {
       Load load;
       for (size_t i = 0; i < block.tasks.size(); ++i)
         if (block.tasks[i].kind == Task::Nested ||
             (block.tasks[i].kind == Task::Collective && pricer.fabric(block.tasks[i].spec) == fabric))
-          add(load, int(i));
+          add(load, int(i), durations);
       loop.channel[int(fabric)] = {busy(load)};
       if (loop.channel[int(fabric)] == loop.trip() && loop.channel[int(fabric)] > loop.compute)
         loop.witness = describe(fabric, load, busy(load));
@@ -134,15 +145,74 @@ public:
     loop.recurrence = longestRecurrence(block, durations);
     if (loop.recurrence.perTrip() > before * (1 + 1e-9))
       loop.witness = describe(loop.recurrence);
+    slow(loop);
     return loop;
   }
 
 private:
+  //===- what collectives in flight take from computing -----------------------------------------------------------===//
+
+  struct Loss {
+    double seconds = 0;
+    double share = 1; ///< of a collective's time, by the clock that stands still for the rest of it
+    std::string text() const {
+      char factor[32];
+      std::snprintf(factor, sizeof(factor), "%.3g", 1 / share);
+      return "; counting collectives at 1/" + std::string(factor) + " of their time, and " +
+             toString(Seconds{seconds}) + " that they take from computing";
+    }
+  };
+  /// Of all collectives among these tasks.
+  Loss lossOf(int first, int last) const {
+    Loss loss;
+    if (slowdown.absent())
+      return loss;
+    double busyFor[2] = {0, 0};
+    for (Fabric fabric : {Fabric::Intra, Fabric::Inter}) {
+      Load load;
+      for (int i = first; i < last; ++i)
+        if (block.tasks[i].kind == Task::Collective && pricer.fabric(block.tasks[i].spec) == fabric)
+          add(load, i, durations);
+      busyFor[int(fabric)] = busy(load);
+      if (!load.empty())
+        loss.share /= slowdown.of(int(fabric));
+    }
+    int longer = busyFor[1] > busyFor[0];
+    double both = busyFor[1 - longer];
+    loss.seconds = both * (1 - loss.share) + (busyFor[longer] - both) * (1 - 1 / slowdown.of(longer));
+    return loss;
+  }
+  /// By the clock that loses so much.
+  std::vector<Seconds> shortened(const Loss &loss) const {
+    std::vector<Seconds> shorter = durations;
+    for (size_t i = 0; i < shorter.size(); ++i)
+      if (block.tasks[i].kind == Task::Collective)
+        shorter[i] = loss.share * shorter[i];
+    return shorter;
+  }
+  void slow(Steady &loop) const {
+    Loss loss = lossOf(0, int(block.tasks.size()));
+    if (loss.seconds <= 0)
+      return;
+    std::vector<Seconds> shorter = shortened(loss);
+    Seconds stream;
+    for (size_t i = 0; i < block.tasks.size(); ++i)
+      if (onStream(block.tasks[i]))
+        stream += streamTime(int(i), shorter);
+    double before = loop.trip().value;
+    Recurrence recurrence = longestRecurrence(block, shorter);
+    loop.slowed = {loss.seconds + std::max(stream.value, recurrence.perTrip())};
+    if (loop.slowed.value > before * (1 + 1e-9))
+      loop.witness = (stream.value >= recurrence.perTrip() ? "the compute stream, busy for " + toString(stream)
+                                                           : describe(recurrence)) +
+                     loss.text();
+  }
+
   bool overlaps(const Task &task) const {
     return task.kind == Task::Nested && callees[task.block].steady && task.trips >= 2;
   }
   /// What a task keeps the compute stream busy for, as that is when a nested block runs: with what stands in front of it and behind it.
-  Seconds streamTime(int number) const {
+  Seconds streamTime(int number, const std::vector<Seconds> &durations) const {
     const Task &task = block.tasks[number];
     return overlaps(task) ? durations[number] + callees[task.block].steady->compute : durations[number];
   }
@@ -180,15 +250,25 @@ private:
   }
 
   Bound segmentBound(int first, int last) {
-    Heads heads = headsAndTails(block, first, last, durations);
     Bound best{{}, "nothing to do"};
     auto offer = [&](double time, auto witness) {
       if (time > best.time.value * (1 + 1e-9)) // of equal ones the first
         best = {{time}, witness()};
     };
+    offerAll(first, last, durations, 1, offer);
+    if (Loss loss = lossOf(first, last); loss.seconds > 0)
+      offerAll(first, last, shortened(loss), loss.share,
+               [&](double time, auto witness) { offer(time + loss.seconds, [&] { return witness() + loss.text(); }); });
+    return best;
+  }
+
+  /// `share`: of their time that messages count for in `durations`.
+  template <class Offer>
+  void offerAll(int first, int last, const std::vector<Seconds> &durations, double share, Offer offer) {
+    Heads heads = headsAndTails(block, first, last, durations);
     double stream = 0;
     for (int i = first; i < last; ++i)
-      stream += onStream(block.tasks[i]) ? streamTime(i).value : 0;
+      stream += onStream(block.tasks[i]) ? streamTime(i, durations).value : 0;
     offer(stream, [] { return std::string("sum of compute"); });
     for (int i = first; i < last; ++i)
       offer(heads.head[i - first] + durations[i].value + heads.tail[i - first],
@@ -196,13 +276,13 @@ private:
     for (int i = first; i < last; ++i)
       if (overlaps(block.tasks[i]))
         offer(longestLoad(block.tasks[i]), [] { return std::string(); });
-    streamBound(first, last, heads, offer);
+    streamBound(first, last, heads, durations, offer);
     for (Fabric fabric : {Fabric::Intra, Fabric::Inter})
-      channelBound(fabric, first, last, heads, offer);
-    return best;
+      channelBound(fabric, first, last, heads, durations, share, offer);
   }
 
-  template <class Offer> void streamBound(int first, int last, const Heads &heads, Offer offer) {
+  template <class Offer>
+  void streamBound(int first, int last, const Heads &heads, const std::vector<Seconds> &durations, Offer offer) {
     std::vector<Job> jobs;
     for (int i = first; i < last; ++i)
       if (onStream(block.tasks[i]))
@@ -264,8 +344,9 @@ private:
     double single = 0; ///< seconds of those that are served one by one, and of nested blocks
     int singles = 0;
     Bytes bytes;
+    bool empty() const { return keys.empty() && singles == 0; }
   };
-  void add(Load &load, int number) const {
+  void add(Load &load, int number, const std::vector<Seconds> &durations) const {
     const Task &task = block.tasks[number];
     if (task.kind == Task::Nested) {
       load.single += durations[number].value;
@@ -283,14 +364,16 @@ private:
     else
       sum.spec.bytes += task.spec.bytes;
   }
-  double busy(const Load &load) const {
+  double busy(const Load &load, double share = 1) const {
     double sum = load.single;
     for (auto &[key, all] : load.keys)
-      sum += cheapestOfAllBytes(all.spec, all.count, key).value;
+      sum += share * cheapestOfAllBytes(all.spec, all.count, key).value;
     return sum;
   }
 
-  template <class Offer> void channelBound(Fabric fabric, int first, int last, const Heads &heads, Offer offer) {
+  template <class Offer>
+  void channelBound(Fabric fabric, int first, int last, const Heads &heads, const std::vector<Seconds> &durations,
+                    double share, Offer offer) {
     std::vector<int> tasks;
     Load whole;
     bool any = false;
@@ -301,13 +384,14 @@ private:
         continue;
       any |= served;
       tasks.push_back(i);
-      add(whole, i);
+      add(whole, i, durations);
     }
     if (!any)
       return;
     std::map<Key, double> ofByte;
     for (auto &[key, all] : whole.keys)
-      ofByte[key] = cheapestOfAllBytes(all.spec, all.count, key).value / std::max(1.0, double(all.spec.bytes.value));
+      ofByte[key] =
+          share * cheapestOfAllBytes(all.spec, all.count, key).value / std::max(1.0, double(all.spec.bytes.value));
     std::vector<Job> jobs;
     for (int i : tasks) {
       const Task &task = block.tasks[i];
@@ -318,22 +402,22 @@ private:
     OneMachineBound found = jacksonBound(jobs);
     Load critical;
     for (int job : found.jobs)
-      add(critical, tasks[job]);
+      add(critical, tasks[job], durations);
     double whenAll = 1e300, tailOfAll = 1e300;
     for (const Job &job : jobs) {
       whenAll = std::min(whenAll, job.head);
       tailOfAll = std::min(tailOfAll, job.tail);
     }
-    offerLoad(fabric, critical, found.head, found.tail, offer);
-    offerLoad(fabric, whole, whenAll, tailOfAll, offer);
+    offerLoad(fabric, critical, found.head, found.tail, share, offer);
+    offerLoad(fabric, whole, whenAll, tailOfAll, share, offer);
     if (batches && whole.keys.size() == 1 && whole.singles == 0 && whole.single == 0 && tasks.size() > 1 &&
         tasks.size() <= 2000)
-      batchBound(fabric, first, tasks, heads, whole.keys.begin()->second.spec, tailOfAll, offer);
+      batchBound(fabric, first, tasks, heads, whole.keys.begin()->second.spec, tailOfAll, share, offer);
   }
 
   template <class Offer>
   void batchBound(Fabric fabric, int first, const std::vector<int> &tasks, const Heads &heads,
-                  const CollectiveSpec &all, double tail, Offer offer) {
+                  const CollectiveSpec &all, double tail, double share, Offer offer) {
     std::vector<int> wanted(block.tasks.size()); // of each computation, the number of collectives that need it
     for (int task : tasks)
       heads.eachAbove(task - first, [&](int above) { ++wanted[first + above]; });
@@ -350,13 +434,13 @@ private:
     if (batches == fineBatches) {
       PriceLine line(pricer, all, /*ideal=*/true);
       // setting: between the sizes that are asked for a price may lie a little below the line.
-      end = earliestEndOfBatches(arrivals, [&](double bytes) { return 0.999 * line(bytes, false); });
+      end = earliestEndOfBatches(arrivals, [&](double bytes) { return share * 0.999 * line(bytes, false); });
     } else {
       CollectiveSpec some = all;
       some.tensors = 0;
       auto price = [&](double bytes) {
         some.bytes = {int64_t(bytes)};
-        return prices.of(some, all.bytes).value;
+        return share * prices.of(some, all.bytes).value;
       };
       end = earliestEndOfBatches(arrivals, price, batches);
     }
@@ -366,8 +450,9 @@ private:
     });
   }
 
-  template <class Offer> void offerLoad(Fabric fabric, const Load &load, double head, double tail, Offer offer) {
-    double time = busy(load);
+  template <class Offer>
+  void offerLoad(Fabric fabric, const Load &load, double head, double tail, double share, Offer offer) {
+    double time = busy(load, share);
     offer(head + time + tail, [&] {
       return describe(fabric, load, time) + ", after " + toString(Seconds{head}) + " and before " +
              toString(Seconds{tail}) + " of the rest";
@@ -385,16 +470,18 @@ private:
   LeastPrices &prices;
   const int batches;
   const std::vector<BlockBounds> &callees;
+  const Slowdown slowdown;
   std::vector<Seconds> durations;
   std::map<Key, Bytes> ofKey; ///< of all tasks that may share buckets
 };
 
 } // namespace
 
-Bound braid::cost::boundAt(const Program &program, const Pricer &pricer, LeastPrices &prices, int batches) {
+Bound braid::cost::boundAt(const Program &program, const Pricer &pricer, LeastPrices &prices, int batches,
+                           double computeFactor) {
   std::vector<BlockBounds> bounds;
   for (const Block &block : program.blocks) {
-    BlockBound bound(block, pricer, prices, batches, bounds);
+    BlockBound bound(block, pricer, prices, computeFactor, batches, bounds);
     BlockBounds own{bound.compute(), std::nullopt};
     if (!block.carried.empty())
       own.steady = bound.steady();

@@ -6,6 +6,7 @@
 //
 // Many draws give nearly the same prices. Factors are rounded down to whole steps of their logarithm, half a per cent or, where the
 // program is large and that would be many bounds, as much as is needed: the bound of the rounded draw lies below that of the draw.
+// Kernels take as long as on the slowest rank of the draw.
 // A draw that makes no part of a price smaller than `s` times itself has a step of at least s times the plain bound.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "bounds/DrawnPrices.h"
@@ -17,10 +18,11 @@ using namespace braid::cost;
 
 namespace {
 
-using Levels = std::vector<int>; ///< of latency and transfer of each kind: whole steps of the logarithm
+/// Of latency and transfer of each kind, and then of computation, if that is drawn: whole steps of the logarithm.
+using Levels = std::vector<int>;
 
 /// Bounds that a program of this size may ask for: about a quarter of a second of them.
-size_t affordableBounds(const Program &program) {
+size_t affordableBounds(const Program &program, bool slowed) {
   double each = coarseBatches * coarseBatches;
   for (const Block &block : program.blocks) {
     double tasks = double(block.tasks.size()), collectives = 0;
@@ -29,14 +31,18 @@ size_t affordableBounds(const Program &program) {
     double asked = tasks < 2000 ? tasks : collectives; // whose heads are looked at more closely (Heads.cpp)
     each += tasks * (100 + tasks / 32 + asked);
   }
+  if (slowed) // asked by two clocks
+    each *= 2;
   return size_t(std::clamp(2e7 / each, 1.0, 200.0)); // setting: of the time for bounds
 }
 
 class Bounds {
 public:
-  Bounds(const Program &program, const Pricer &pricer, const Bound &plain, uint64_t seed)
-      : program(program), pricer(pricer), plain(plain), seed(seed), launches(uint64_t(drawnLaunches(program))),
-        prices(pricer), ofJobs(lastsForJobs(pricer.cluster().intra) && lastsForJobs(pricer.cluster().inter)) {
+  Bounds(const Program &program, const Pricer &pricer, const Bound &plain, const SampleOptions &options)
+      : program(program), pricer(pricer), plain(plain), seed(options.seed), launches(uint64_t(drawnLaunches(program))),
+        prices(pricer), skewed(options.skewed && pricer.cluster().compute.skewed()),
+        ofJobs(lastsForJobs(pricer.cluster().intra) && lastsForJobs(pricer.cluster().inter) &&
+               !(skewed && pricer.cluster().compute.skewPerStep > 0)) {
     boundAt(program, pricer, prices, coarseBatches); // asks for what there is to price
   }
 
@@ -47,7 +53,7 @@ public:
       logarithms.push_back(drawn(job, step));
     double width = 0.005; // setting: of the levels, in logarithms
     std::vector<Levels> levels = rounded(logarithms, width);
-    for (size_t most = affordableBounds(program);
+    for (size_t most = affordableBounds(program, pricer.cluster().compute.slowed());
          width < 8 && std::set<Levels>(levels.begin(), levels.end()).size() > most;)
       levels = rounded(logarithms, width *= 2);
     std::vector<double> times;
@@ -71,6 +77,8 @@ private:
       logarithms.push_back(std::log(f.latency));
       logarithms.push_back(std::log(f.wire));
     }
+    if (skewed)
+      logarithms.push_back(std::log(pricer.slowestCompute(seed, job, step)));
     return logarithms;
   }
 
@@ -94,8 +102,10 @@ private:
       factors.push_back({std::exp(levels[i] * width), std::exp(levels[i + 1] * width)});
       smallest = std::min({smallest, factors.back().latency, factors.back().wire});
     }
+    double computeFactor = skewed ? std::exp(levels.back() * width) : 1;
+    smallest = std::min(smallest, computeFactor);
     prices.draw(factors);
-    double bound = boundAt(program, pricer, prices, coarseBatches).time.value;
+    double bound = boundAt(program, pricer, prices, coarseBatches, computeFactor).time.value;
     return known->second = std::max(bound, smallest * plain.time.value);
   }
 
@@ -104,6 +114,7 @@ private:
   const Bound &plain;
   uint64_t seed, launches;
   DrawnPrices prices;
+  const bool skewed; ///< ranks' computation is drawn
   const bool ofJobs; ///< what is drawn lasts for jobs
   std::map<std::pair<uint64_t, uint64_t>, std::vector<double>> logarithmsOf;
   std::map<std::pair<double, Levels>, double> bounds;
@@ -113,9 +124,9 @@ private:
 
 QuantileBound braid::cost::quantileBound(const Program &program, const Pricer &pricer, const Bound &plain,
                                          const Objective &objective, const SampleOptions &options) {
-  if (program.blocks.empty() || isDeterministic(pricer))
+  if (program.blocks.empty() || isDeterministic(pricer, options))
     return {plain.time, plain.time, plain.time, plain.time};
-  Bounds bounds(program, pricer, plain, options.seed);
+  Bounds bounds(program, pricer, plain, options);
   std::vector<std::pair<uint64_t, uint64_t>> places;
   for (int job = 0; job < std::max(1, options.samples); ++job)
     places.push_back({uint64_t(job), 0});

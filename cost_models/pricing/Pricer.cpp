@@ -1,6 +1,7 @@
 //===- Pricer.cpp - prices of one job, cached -------------------------------------------------------------------===//
 #include "fabrics/Draws.h"
 #include "pricing/Composed.h"
+#include "pricing/ComputeFactors.h"
 #include "pricing/Connections.h"
 #include "pricing/Engine.h"
 #include "pricing/FlowNoise.h"
@@ -50,6 +51,7 @@ struct Pricer::State {
   Engine engine;
   BucketForm form;
   std::unique_ptr<EngineModel> model;
+  std::unique_ptr<ComputeFactors> computeFactors;
   draws::Noise noises[2];                                                      ///< of both fabrics
   std::shared_ptr<const RankGroups> everyone = std::make_shared<RankGroups>(); ///< for a collective without groups
   uint64_t id = 0; ///< of this pricer in the process, for the per-thread cache of job draws
@@ -96,6 +98,7 @@ Pricer::Pricer(Cluster cluster, Placement placement, Engine engine, BucketForm f
   state->engine = engine;
   state->form = form;
   state->id = ++pricers;
+  state->computeFactors = std::make_unique<ComputeFactors>(state->cluster.compute, state->placement);
   for (Fabric fabric : {Fabric::Intra, Fabric::Inter})
     state->noises[fabric == Fabric::Inter] = state->profile(fabric).noise();
   state->model = engine == Engine::Nccl ? makeNcclEngine(state->cluster, state->placement)
@@ -398,6 +401,14 @@ void Pricer::drawRanks(const Candidate &c, Fabric fabric, uint64_t seed, uint64_
     }
     wait(groups[g], ofGroup.value);
   }
+}
+
+double Pricer::computeFactor(int rank, uint64_t seed, uint64_t job, uint64_t step) const {
+  return state->computeFactors->of(rank, seed, job, step);
+}
+
+double Pricer::slowestCompute(uint64_t seed, uint64_t job, uint64_t step) const {
+  return state->computeFactors->slowest(seed, job, step);
 }
 
 LeastFactors Pricer::leastFactors(const Candidate &c, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,

@@ -5,6 +5,7 @@ set(BRAID_PRICING_SOURCES
   pricing/CalibratedNccl.cpp
   pricing/Chains.cpp
   pricing/ClosedForms.cpp
+  pricing/ComputeFactors.cpp
   pricing/Connections.cpp
   pricing/Composed.cpp
   pricing/DoubleTreeKinds.cpp

@@ -8,7 +8,8 @@ using namespace braid::cost;
 
 EventOrder::EventOrder(const Block &block, const BlockSchedule &start, const Pricer &pricer, int inFlight,
                        const std::vector<Seconds> &times)
-    : block(block), pricer(pricer), inFlight(std::max(1, inFlight)), segments(segmentsOf(block)) {
+    : block(block), pricer(pricer), slowdown(pricer.cluster().compute), inFlight(std::max(1, inFlight)),
+      segments(segmentsOf(block)) {
   size_t count = block.tasks.size();
   std::vector<int> chained = chainOf(block);
   for (auto *lists : {&reads, &before, &after, &members})
@@ -131,7 +132,7 @@ double EventOrder::play(double limit) {
       for (int f : {0, 1})
         if (kinds[node] == Alone && now.started[f])
           wait(now.channel[f], history[f][now.started[f] - 1]);
-      end = now.clock += durations[node];
+      end = now.clock += slowdown.elapsed(durations[node], now.clock, now.channel);
       now.work -= durations[node];
       if (end + now.work > limit)
         return pass(at + 1, 1e300);

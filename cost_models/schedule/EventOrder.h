@@ -9,6 +9,7 @@
 
 #include "braid/cost_models/Schedule.h"
 #include "pricing/PriceLine.h"
+#include "simulate/Slowdown.h"
 #include <initializer_list>
 #include <map>
 #include <utility>
@@ -87,6 +88,7 @@ private:
 
   const Block &block;
   const Pricer &pricer;
+  Slowdown slowdown;
   int inFlight;
   std::vector<int> segments;
   std::vector<Kind> kinds;                     // of each task

@@ -20,6 +20,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "schedule/Contraction.h"
 #include "schedule/Release.h"
+#include "simulate/Slowdown.h"
 #include <algorithm>
 #include <queue>
 #include <set>
@@ -33,10 +34,10 @@ class Scheduler {
 public:
   Scheduler(const Program &program, int block, const Contraction &graph, const Pricer &pricer,
             const ListOptions &options, const std::vector<Seconds> &durations, const std::vector<int> &base)
-      : graph(graph), options(options), durations(durations), base(base), fabrics(graph.buckets.size()),
-        release(program, block, graph, options.memoryLimit, durations, base), nodes(graph.nodes.size()),
-        ready{Queue(Order{this}), Queue(Order{this})}, startable{Queue(Order{this}), Queue(Order{this})},
-        late{Queue(Order{this}), Queue(Order{this})} {
+      : graph(graph), options(options), durations(durations), base(base), slowdown(pricer.cluster().compute),
+        fabrics(graph.buckets.size()), release(program, block, graph, options.memoryLimit, durations, base),
+        nodes(graph.nodes.size()), ready{Queue(Order{this}), Queue(Order{this})},
+        startable{Queue(Order{this}), Queue(Order{this})}, late{Queue(Order{this}), Queue(Order{this})} {
     for (size_t b = 0; b < fabrics.size(); ++b)
       fabrics[b] = int(pricer.fabric(mergedSpec(graph.block, graph.buckets[b])));
     for (auto node = base.rbegin(); node != base.rend(); ++node) {
@@ -204,6 +205,11 @@ private:
     release.started(bucket);
   }
 
+  /// That a task takes from now on, beside what is in flight.
+  double elapsed(int node) const {
+    double work = durations[node].value;
+    return graph.isBucket(node) ? work : slowdown.elapsed(work, clock, channelFree);
+  }
   bool laneFree(int fabric) const {
     return int(inFlight[fabric].size()) < std::max(1, options.inFlight) || nodes[inFlight[fabric].front()].end <= clock;
   }
@@ -284,7 +290,7 @@ private:
 
   /// True if the compute stream rather waits for a lane than to let a collective wait for the end of `node`.
   bool waitForLane(int node) {
-    double after = clock + durations[node].value, until = 0;
+    double after = clock + elapsed(node), until = 0;
     for (int fabric : {0, 1}) {
       if (laneFree(fabric))
         continue;
@@ -320,7 +326,7 @@ private:
           release = std::min(release, released(*bucket));
     looked = 0;
     for (auto &[rank, node] : runnable) {
-      double late = clock + durations[node].value - release;
+      double late = clock + elapsed(node) - release;
       if (late <= options.overrun * (release - clock))
         return node;
       if (++looked == 64)
@@ -345,7 +351,7 @@ private:
       if (task.kind == Task::Nested || task.kind == Task::Barrier)
         awaitAll();
       order.push_back({Event::Run, graph.nodes[node].task});
-      clock += durations[node].value;
+      clock += elapsed(node);
     }
     finishUntil(clock);
     release.ran(node);
@@ -392,6 +398,7 @@ private:
   const ListOptions &options;
   const std::vector<Seconds> &durations;
   const std::vector<int> &base;
+  Slowdown slowdown;
   std::vector<int> fabrics; // of each bucket
   Release release;
   std::vector<State> nodes;

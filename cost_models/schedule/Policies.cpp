@@ -90,6 +90,7 @@ void braid::cost::measure(PolicyResult &result, const Program &program, const Pr
   Played played = playWithoutNoise(program, result.schedule, pricer);
   result.total = played.total;
   result.exposed = played.exposed;
+  result.slowed = played.slowed;
   result.quantiles = quantiles(program, result.schedule, pricer, unseen(options.sampling));
   result.objective = objective(program, result.schedule, pricer, options.objective, unseen(options.sampling));
   result.peak = peakMemory(program, result.schedule);

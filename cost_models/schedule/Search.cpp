@@ -3,7 +3,7 @@
 //   1. No buckets, the best contiguous buckets (ExactBuckets.h), and caps of 1/16 to 256 MiB, walking in the order of the text or of readiness, closing at or
 //      scanning past dependents: scheduled, played without noise. Rules that give equal buckets are tried once.
 //   2. The best of each cap with a small first bucket, keeping the program's order of compute, waiting for lanes,
-//      computing what has the longest tail.
+//      computing what has the longest tail; and, where what is in flight slows computation, without any overlap.
 //      Of all these, each block's own best (a loop body may want other buckets than what is around it).
 //   3. The best of each cap by the objective with few samples: noise moves the best size of buckets (start-up tails
 //      favour few, bandwidth tails many), so every size stays in until here.
@@ -42,7 +42,8 @@ constexpr double clearlyLonger = 1.1;
 /// One way to make a schedule.
 struct Variant {
   BucketRule rule;
-  bool exact = false; ///< instead of the rule: the best contiguous buckets for the order of computation
+  bool overlap = true; ///< false: every collective blocks where it stands
+  bool exact = false;  ///< instead of the rule: the best contiguous buckets for the order of computation
   bool fillWaits = true;
   bool longestTail = false;
   bool feedChannel = false;
@@ -62,6 +63,8 @@ struct Variant {
       text += rule.byReadiness || rule.firstCap.value ? ", in order of readiness" : ", in order of the text";
       text += rule.scanPastDependents ? ", scanning past dependents" : ", closing at dependents";
     }
+    if (!overlap)
+      text += ", nothing overlapped";
     if (!fillWaits)
       text += ", compute in program order";
     if (longestTail)
@@ -350,6 +353,12 @@ private:
       variant.feedChannel = variant.longestTail = false;
       variant.fillWaits = false;
       tryEverywhere(variant, trials);
+      if (pricer.cluster()
+              .compute.slowed()) { // hiding a collective costs computation, and more messages are more to hide
+        variant = base;
+        variant.overlap = false;
+        tryEverywhere(variant, trials);
+      }
     }
     keep(trials);
     std::vector<Trial> result;
@@ -391,7 +400,7 @@ private:
       const Block &block = program.blocks[b];
       const Variant &variant = variants[b];
       signature.insert(signature.end(),
-                       {-1000, variant.fillWaits, variant.longestTail,
+                       {-1000, variant.overlap, variant.fillWaits, variant.longestTail,
                         int(std::min(variant.overrun, 100.0) * 16), // setting: told apart by sixteenths
                         int(variant.patience * 16)});
       buckets.push_back(variant.exact ? exactFor(int(b), variant) : bucketize(block, variant.rule, &looked));
@@ -502,6 +511,7 @@ private:
     times.clear();
     for (size_t b = 0; b < buckets.size(); ++b) {
       ListOptions list;
+      list.overlap = variants[b].overlap;
       list.inFlight = options.inFlight;
       list.fillWaits = variants[b].fillWaits;
       list.longestTail = variants[b].longestTail;

@@ -4,7 +4,7 @@
 using namespace braid::cost;
 
 FlatProgram braid::cost::flatten(const Program &program, const Schedule &schedule, const Pricer &pricer, bool merge) {
-  FlatProgram flat;
+  FlatProgram flat{{}, Slowdown(pricer.cluster().compute)};
   for (size_t b = 0; b < program.blocks.size(); ++b) {
     const Block &block = program.blocks[b];
     const BlockSchedule &order = schedule.blocks[b];

@@ -3,15 +3,18 @@
 // The engine is a template over the time of a collective and over a watcher, so that sampling (no watcher, neighbouring
 // kernels added up) is a tight loop and the timeline uses the very same rules.
 //
-// Model: one compute stream; per fabric one channel that serves one collective at a time in the order of starts. A
+// Model: one compute stream, whose kernels are slower while a channel is busy (Slowdown.h); per fabric one channel that serves one
+// collective at a time in the order of starts. A
 // nested block begins and ends with nothing in flight. Its trips are drawn one by one up to `drawnTrips`; further trips
 // repeat those draws in turn, so a loop of 1,000 trips costs no more than one of 8 (and averages less than the real
-// one: its spread is overestimated). All ranks share one clock here; RankClocks.h gives each its own.
+// one: its spread is overestimated). All ranks share one clock here, by which the slowest rank computes: it is
+// so for the whole step, comes last to each collective, and waits for none but noise. RankClocks.h gives each rank its own.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_COST_MODELS_SIMULATE_FLATTEN_H
 #define BRAID_COST_MODELS_SIMULATE_FLATTEN_H
 
 #include "braid/cost_models/Schedule.h"
+#include "simulate/Slowdown.h"
 #include <algorithm>
 #include <cmath>
 
@@ -38,6 +41,7 @@ struct FlatBlock {
 
 struct FlatProgram {
   std::vector<FlatBlock> blocks;
+  Slowdown slowdown;
 };
 
 /// `merge`: neighbouring compute tasks become one event.
@@ -52,11 +56,12 @@ struct NoWatcher {
 };
 
 struct FlatTimes {
-  double total = 0, compute = 0, exposed = 0;
+  double total = 0, compute = 0, exposed = 0, slowed = 0;
   void add(const FlatTimes &other, double times) {
     total += times * other.total;
     compute += times * other.compute;
     exposed += times * other.exposed;
+    slowed += times * other.slowed;
   }
 };
 
@@ -68,9 +73,10 @@ public:
       ends[b].resize(program.blocks[b].candidates.size());
   }
 
-  /// One step: the entry block. Operations are numbered anew.
-  FlatTimes step() {
+  /// One step: the entry block. Operations are numbered anew. `factor`: on the time that kernels take.
+  FlatTimes step(double factor = 1) {
     operation = 0;
+    computeFactor = factor;
     return run(int(program.blocks.size()) - 1, 0);
   }
 
@@ -82,11 +88,14 @@ private:
     double *end = ends[number].data();
     for (const FlatEvent &event : block.events)
       switch (event.kind) {
-      case FlatEvent::Compute:
-        watcher.compute(number, event, origin + clock, origin + clock + event.value);
-        clock += event.value;
-        times.compute += event.value;
+      case FlatEvent::Compute: {
+        double work = event.value * computeFactor, elapsed = program.slowdown.elapsed(work, clock, channel);
+        watcher.compute(number, event, origin + clock, origin + clock + elapsed);
+        clock += elapsed;
+        times.compute += elapsed;
+        times.slowed += elapsed - work;
         break;
+      }
       case FlatEvent::Start: {
         double begin = std::max(clock, channel[event.fabric]);
         end[event.index] = channel[event.fabric] =
@@ -141,6 +150,7 @@ private:
   Watcher &watcher;
   std::vector<std::vector<double>> ends;
   uint64_t operation = 0;
+  double computeFactor = 1;
 };
 
 } // namespace braid::cost

@@ -2,7 +2,7 @@
 #ifndef BRAID_COST_MODELS_SIMULATE_ORDERSTATISTICS_H
 #define BRAID_COST_MODELS_SIMULATE_ORDERSTATISTICS_H
 
-#include "braid/cost_models/Price.h"
+#include "braid/cost_models/Schedule.h"
 
 namespace braid::cost {
 
@@ -16,8 +16,10 @@ inline double quantileOf(const std::vector<double> &sorted, double q) {
 }
 
 /// Whether nothing is drawn: every quantile is the time without noise.
-inline bool isDeterministic(const Pricer &pricer) {
-  return pricer.cluster().intra.profile.deterministic() && pricer.cluster().inter.profile.deterministic();
+inline bool isDeterministic(const Pricer &pricer, const SampleOptions &options) {
+  const Cluster &cluster = pricer.cluster();
+  return cluster.intra.profile.deterministic() && cluster.inter.profile.deterministic() &&
+         !(options.skewed && cluster.compute.skewed());
 }
 
 } // namespace braid::cost

@@ -59,6 +59,7 @@ Played playWith(const Program &program, const Schedule &schedule, const Pricer &
   played.total = {times.total};
   played.compute = {times.compute};
   played.exposed = {times.exposed};
+  played.slowed = {times.slowed};
   return played;
 }
 

@@ -15,9 +15,10 @@ namespace {
 class Sampler {
 public:
   /// `ownClocks`: each rank has one, where that makes a difference. A search samples a schedule thousands of times, with one.
-  Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed, bool ownClocks = false)
+  Sampler(const Program &program, const Schedule &schedule, const Pricer &pricer, uint64_t seed, bool skewed = true,
+          bool ownClocks = false)
       : flat(flatten(program, schedule, pricer, /*merge=*/true)), draw{&pricer, seed, this},
-        engine(flat, draw, nobody) {
+        skewed(skewed && pricer.cluster().compute.skewed()), engine(flat, draw, nobody) {
     if (ownClocks && RankClocks::differ(program))
       byRank.emplace(flat, program, schedule, pricer);
   }
@@ -28,7 +29,7 @@ public:
       return byRank->step(draw.seed, ofJob, number);
     job = ofJob;
     stepNumber = number;
-    return engine.step().total;
+    return engine.step(skewed ? draw.pricer->slowestCompute(draw.seed, job, number) : 1).total;
   }
 
 private:
@@ -43,6 +44,7 @@ private:
   FlatProgram flat;
   NoWatcher nobody;
   Draw draw;
+  bool skewed;
   uint64_t job = 0, stepNumber = 0;
   StepPlayer<Draw, NoWatcher> engine;
   std::optional<RankClocks> byRank;
@@ -56,7 +58,7 @@ double standardErrorOf(const std::vector<double> &sorted, double q) {
 
 std::vector<double> freshSteps(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                const SampleOptions &options) {
-  Sampler sampler(program, schedule, pricer, options.seed);
+  Sampler sampler(program, schedule, pricer, options.seed, options.skewed);
   std::vector<double> times(size_t(std::max(1, options.samples)));
   for (size_t i = 0; i < times.size(); ++i)
     times[i] = sampler.step(i, 0);
@@ -95,7 +97,7 @@ SampleOptions braid::cost::unseen(SampleOptions searched) {
 
 Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                  const SampleOptions &options) {
-  if (isDeterministic(pricer)) {
+  if (isDeterministic(pricer, options)) {
     Seconds total = playWithoutNoise(program, schedule, pricer).total;
     return {total, total, total, {}, {}};
   }
@@ -109,7 +111,7 @@ Quantiles braid::cost::quantiles(const Program &program, const Schedule &schedul
 
 std::vector<Seconds> braid::cost::stepTimes(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                             uint64_t seed, uint64_t firstJob, int jobs, int steps) {
-  Sampler sampler(program, schedule, pricer, seed, /*ownClocks=*/true);
+  Sampler sampler(program, schedule, pricer, seed, /*skewed=*/true, /*ownClocks=*/true);
   std::vector<Seconds> times;
   for (int job = 0; job < jobs; ++job)
     for (int step = 0; step < steps; ++step)
@@ -119,11 +121,11 @@ std::vector<Seconds> braid::cost::stepTimes(const Program &program, const Schedu
 
 Seconds braid::cost::objective(const Program &program, const Schedule &schedule, const Pricer &pricer,
                                const Objective &objective, const SampleOptions &options) {
-  if (isDeterministic(pricer))
+  if (isDeterministic(pricer, options))
     return playWithoutNoise(program, schedule, pricer).total;
   if (objective.kind == ObjectiveKind::Serving)
     return {quantileOf(freshSteps(program, schedule, pricer, options), objective.quantile)};
-  Sampler sampler(program, schedule, pricer, options.seed);
+  Sampler sampler(program, schedule, pricer, options.seed, options.skewed);
   std::vector<double> means(size_t(std::max(1, options.jobs)));
   for (size_t job = 0; job < means.size(); ++job) {
     double sum = 0;

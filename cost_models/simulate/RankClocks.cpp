@@ -15,7 +15,7 @@ bool RankClocks::differ(const Program &program) {
 }
 
 RankClocks::RankClocks(const FlatProgram &flat, const Program &program, const Schedule &schedule, const Pricer &pricer)
-    : flat(flat), pricer(pricer), ranks(size_t(program.ranks)) {
+    : flat(flat), pricer(pricer), ranks(size_t(program.ranks)), factors(ranks, 1.0) {
   std::vector<int> everyone(ranks);
   std::iota(everyone.begin(), everyone.end(), 0);
   for (size_t b = 0; b < program.blocks.size(); ++b) {
@@ -38,6 +38,9 @@ RankClocks::RankClocks(const FlatProgram &flat, const Program &program, const Sc
 
 double RankClocks::step(uint64_t seed, uint64_t job, uint64_t step) {
   place = {seed, job, step, 0};
+  if (pricer.cluster().compute.skewed())
+    for (size_t rank = 0; rank < ranks; ++rank)
+      factors[rank] = pricer.computeFactor(int(rank), seed, job, step);
   Clocks clocks(ranks, 0.0);
   run(int(flat.blocks.size()) - 1, clocks);
   return *std::max_element(clocks.begin(), clocks.end());
@@ -48,8 +51,9 @@ void RankClocks::run(int number, Clocks &clocks) {
   for (const FlatEvent &event : flat.blocks[number].events)
     switch (event.kind) {
     case FlatEvent::Compute:
-      for (double &clock : clocks)
-        clock += event.value;
+      for (size_t rank = 0; rank < ranks; ++rank)
+        clocks[rank] +=
+            flat.slowdown.elapsed(event.value * factors[rank], clocks[rank], {channels[0][rank], channels[1][rank]});
       break;
     case FlatEvent::Start:
       start(number, event, clocks, channels[event.fabric]);

@@ -4,6 +4,9 @@
 // since a rank waits for its own group only. Where each of many collectives counts as the slowest of all groups, the noise of a step
 // is overstated, if little.
 //
+// Each rank computes by its own factor, and is slowed by what is in flight on it: from when it has reached a start, also while it waits
+// for the others there.
+//
 // Example: 12 all_reduces one after another, each an exchange of 4 pairs. A rank ends when its partner's message has come: the step
 // is late by the largest of 8 sums of 12 delays, not by a sum of 12 largest ones.
 //===------------------------------------------------------------------------------------------------------------===//
@@ -41,6 +44,7 @@ private:
   const FlatProgram &flat;
   const Pricer &pricer;
   size_t ranks;
+  std::vector<double> factors;             ///< on the time that each rank computes
   std::vector<std::vector<Groups>> groups; ///< of each block's buckets
   std::vector<std::vector<Clocks>> ends;   ///< of each block's buckets
   Place place{};

@@ -86,6 +86,7 @@ private:
     played.total = {times.total};
     played.compute = {times.compute};
     played.exposed = {times.exposed};
+    played.slowed = {times.slowed};
     return !stopped;
   }
 

@@ -75,6 +75,7 @@ static bool separate(const cost::Program &program, const cost::Pricer &pricer, c
   cost::Played played = cost::play(program, plan.schedule, pricer, noNoise);
   plan.total = played.total;
   plan.exposed = played.exposed;
+  plan.slowed = played.slowed;
   cost::SampleOptions unseen = cost::unseen(options.sampling);
   plan.quantiles = cost::quantiles(program, plan.schedule, pricer, unseen);
   plan.objective = cost::objective(program, plan.schedule, pricer, options.objective, unseen);

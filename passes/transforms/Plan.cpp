@@ -146,8 +146,9 @@ private:
                      Twine(cost::name(policy.policy)) + (policy.rule.empty() ? "" : " (" + policy.rule + ")") +
                          ": objective " + cost::toString(policy.objective) + ", p50 " +
                          cost::toString(policy.quantiles.p50) + ", p99 " + cost::toString(policy.quantiles.p99) +
-                         ", exposed " + cost::toString(policy.exposed) + ", " + Twine(policy.collectives) +
-                         " collectives, peak " + cost::toString(policy.peak.bytes));
+                         ", exposed " + cost::toString(policy.exposed) +
+                         (plan.cluster.compute.slowed() ? ", slowed " + cost::toString(policy.slowed) : "") + ", " +
+                         Twine(policy.collectives) + " collectives, peak " + cost::toString(policy.peak.bytes));
     remarkAnalysis(loc, category, "bound",
                    "no schedule is faster than " + cost::toString(plan.result.bound.time) + ": " +
                        plan.result.bound.witness);

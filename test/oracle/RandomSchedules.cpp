@@ -1,15 +1,17 @@
 //===- RandomSchedules.cpp - no schedule lies below the bound ------------------------------------------------------===//
 //
-//   random_schedules COUNT [--planted separate|permille|drawn-percent|undrawn]
+//   random_schedules COUNT [--planted separate|permille|escape|drawn-percent|undrawn]
 //
 // Random programs (loops in them, barriers, synchronous and ordered collectives, two fabrics), priced as each engine and form of
-// bucket prices; for each, random schedules made here, without Braid's scheduler: random buckets, algorithms, orders and places of
+// bucket prices, on clusters where collectives in flight slow kernels and where not; for each, random schedules made here, without Braid's scheduler: random buckets, algorithms, orders and places of
 // waits, one to three collectives in flight; then every policy and the plan. Each must pass the verifier and be no faster than the
-// bound. Some of them are sampled too, on clusters whose noise lasts for jobs, is drawn by each launch, or by each flow: none of their
+// bound. Some of them are sampled too, on clusters whose noise lasts for jobs, is drawn by each launch, or by each flow, or whose ranks
+// compute differently beside what slows them: none of their
 // quantiles, nor their objective, may lie below the bound of these samples. Prints one line; exits 1 if one is.
 //
 // Planted bounds, to see that they are caught: `separate` believes that no two collectives may share a bucket, `permille` is
-// a thousandth too high; of the quantiles, `drawn-percent` is a hundredth too high where draws count, and `undrawn` is the bound
+// a thousandth too high, `escape` adds to the bound without slowdown what one collective takes from kernels, as if it could not be
+// in flight beside none; of the quantiles, `drawn-percent` is a hundredth too high where draws count, and `undrawn` is the bound
 // without noise.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "unit/RandomProgram.h"
@@ -192,7 +194,20 @@ private:
   std::vector<int> holder;
 };
 
-double plantedBound(const std::string &planted, Program program, const Pricer &pricer) {
+/// What the longest collective of the step's own block takes from kernels that it is beside.
+double lossOfOne(const Program &program, const Pricer &pricer) {
+  double loss = 0;
+  for (const Task &task : program.blocks.back().tasks)
+    if (task.kind == Task::Collective)
+      loss = std::max(loss, pricer.cheapestTime(task.spec).value *
+                                (1 - 1 / pricer.cluster().compute.slowdown[int(pricer.fabric(task.spec))]));
+  return loss;
+}
+
+/// `alone`: prices the same, and kernels are not slowed.
+double plantedBound(const std::string &planted, Program program, const Pricer &pricer, const Pricer &alone) {
+  if (planted == "escape")
+    return lowerBound(program, alone).time.value + lossOfOne(program, pricer);
   if (planted == "separate")
     for (Block &block : program.blocks)
       for (Task &task : block.tasks)
@@ -218,6 +233,8 @@ Cluster noisyCluster(int kind) {
     inter.correlation = 0.5;
     intra.latencySigma = 0.2;
   }
+  if (kind == 3)
+    cluster.compute = {0.05, 0.03, {1.2, 1.4}};
   if (kind == 2) {
     inter.flowSigma = 0.5;
     inter.slowFlows = 0.1;
@@ -244,7 +261,8 @@ public:
   explicit Sampled(const Placement &placement) {
     for (auto [engine, form, kind] :
          {std::tuple(Engine::Nccl, BucketForm::OneLaunch, 0), std::tuple(Engine::Nccl, BucketForm::Copies, 1),
-          std::tuple(Engine::Nccl, BucketForm::GroupCall, 2), std::tuple(Engine::Braid, BucketForm::OneLaunch, 1)})
+          std::tuple(Engine::Nccl, BucketForm::GroupCall, 2), std::tuple(Engine::Braid, BucketForm::OneLaunch, 1),
+          std::tuple(Engine::Nccl, BucketForm::OneLaunch, 3)})
       pricers.push_back(std::make_unique<Pricer>(noisyCluster(kind), placement, engine, form));
   }
 
@@ -288,9 +306,10 @@ private:
 int main(int argc, char **argv) {
   int count = argc > 1 ? std::atoi(argv[1]) : 0;
   std::string planted = argc > 3 && !std::strcmp(argv[2], "--planted") ? argv[3] : "";
-  bool known = planted == "separate" || planted == "permille" || planted == "drawn-percent" || planted == "undrawn";
+  bool known = planted == "separate" || planted == "permille" || planted == "escape" || planted == "drawn-percent" ||
+               planted == "undrawn";
   if (count < 1 || (argc != 2 && !known)) {
-    std::fprintf(stderr, "usage: random_schedules COUNT [--planted separate|permille|drawn-percent|undrawn]\n");
+    std::fprintf(stderr, "usage: random_schedules COUNT [--planted separate|permille|escape|drawn-percent|undrawn]\n");
     return 2;
   }
   constexpr int eachProgram = 20, plannedPrograms = 20;
@@ -301,6 +320,12 @@ int main(int argc, char **argv) {
   for (BucketForm form : {BucketForm::OneLaunch, BucketForm::Copies, BucketForm::GroupCall})
     pricers.push_back(std::make_unique<Pricer>(testing::smallCluster(), placement, Engine::Nccl, form));
   pricers.push_back(std::make_unique<Pricer>(testing::smallCluster(), placement, Engine::Braid, BucketForm::OneLaunch));
+  const size_t unslowed = pricers.size(); // of these, again
+  Cluster slowed = testing::smallCluster();
+  slowed.compute.slowdown[int(Fabric::Intra)] = 1.2;
+  slowed.compute.slowdown[int(Fabric::Inter)] = 1.4;
+  for (BucketForm form : {BucketForm::OneLaunch, BucketForm::Copies})
+    pricers.push_back(std::make_unique<Pricer>(slowed, placement, Engine::Nccl, form));
 
   Sampled sampled(placement);
   int made = 0, near = 0, policies = 0;
@@ -308,7 +333,7 @@ int main(int argc, char **argv) {
   for (uint64_t seed = 1; made < count; ++seed) {
     const Pricer &pricer = *pricers[seed % pricers.size()];
     Program program = testing::randomProgram(seed, 5 + int(seed % 40));
-    double bound = plantedBound(planted, program, pricer);
+    double bound = plantedBound(planted, program, pricer, *pricers[seed % pricers.size() % unslowed]);
     auto check = [&](const Schedule &schedule, const ListOptions &options, const std::string &what) {
       std::string wrong = verifySchedule(program, schedule, options, &pricer);
       double time = playWithoutNoise(program, schedule, pricer).total.value;

@@ -41,23 +41,50 @@ static bool aboveLimit(const ModulePlan &plan, const cost::PolicyResult &r) {
 
 static llvm::json::Object rowToJson(const ModulePlan &plan, const cost::PolicyResult &r, const char *name,
                                     const cost::Program &program) {
-  return llvm::json::Object{{"name", name},
-                            {"rule", r.rule},
-                            {"p50_s", r.quantiles.p50.value},
-                            {"p95_s", r.quantiles.p95.value},
-                            {"p99_s", r.quantiles.p99.value},
-                            {"stderr_s", r.quantiles.standardError.value},
-                            {"stderr_p99_s", r.quantiles.standardError99.value},
-                            {"objective_s", r.objective.value},
-                            {"exposed_s", r.exposed.value},
-                            {"total_s", r.total.value},
-                            {"collectives", r.collectives},
-                            {"executed", r.executed},
-                            {"bytes", r.bytes.value},
-                            {"executed_bytes", r.executedBytes},
-                            {"sent_bytes", cost::sentBytes(program, r.schedule, *plan.pricer)},
-                            {"peak_bytes", r.peak.bytes.value},
-                            {"above_memory_limit", aboveLimit(plan, r)}};
+  llvm::json::Object row{{"name", name},
+                         {"rule", r.rule},
+                         {"p50_s", r.quantiles.p50.value},
+                         {"p95_s", r.quantiles.p95.value},
+                         {"p99_s", r.quantiles.p99.value},
+                         {"stderr_s", r.quantiles.standardError.value},
+                         {"stderr_p99_s", r.quantiles.standardError99.value},
+                         {"objective_s", r.objective.value},
+                         {"exposed_s", r.exposed.value},
+                         {"total_s", r.total.value},
+                         {"collectives", r.collectives},
+                         {"executed", r.executed},
+                         {"bytes", r.bytes.value},
+                         {"executed_bytes", r.executedBytes},
+                         {"sent_bytes", cost::sentBytes(program, r.schedule, *plan.pricer)},
+                         {"peak_bytes", r.peak.bytes.value},
+                         {"above_memory_limit", aboveLimit(plan, r)}};
+  if (plan.pricer->cluster().compute.slowed())
+    row["slowed_s"] = r.slowed.value;
+  return row;
+}
+
+std::vector<std::string> mlir::braid::sim::computeNoise(const ModulePlan &plan) {
+  const cost::ComputeNoise &noise = plan.pricer->cluster().compute;
+  const cost::PolicyResult &was = resultOf(plan, before), &is = plan.result.braid();
+  std::vector<std::string> sentences;
+  if (noise.slowed()) {
+    llvm::raw_string_ostream(sentences.emplace_back())
+        << llvm::format("beside collectives in flight kernels take %g (intra) and %g (inter) times as long: "
+                        "computation is slowed by ",
+                        noise.slowdown[0], noise.slowdown[1])
+        << cost::toString(was.slowed) << " -> " << cost::toString(is.slowed);
+  }
+  if (noise.skewed()) {
+    cost::SampleOptions alike = cost::unseen(plan.options.sampling);
+    alike.skewed = false;
+    llvm::raw_string_ostream(sentences.emplace_back())
+        << llvm::format("ranks' computation differs by a sigma of %g per job and %g per step: p50 ", noise.skewPerJob,
+                        noise.skewPerStep)
+        << cost::toString(is.quantiles.p50) << ", and "
+        << cost::toString(cost::quantiles(plan.programOf(is), is.schedule, *plan.pricer, alike).p50)
+        << " if ranks were alike";
+  }
+  return sentences;
 }
 
 /// Blocks that communicate, but that main does not reach: their collectives are no part of the step.
@@ -102,7 +129,7 @@ llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const Sy
     never.push_back(block->name);
   for (const std::string &sentence : plan.pricer->notModelled())
     notModelled.push_back(sentence);
-  return llvm::json::Object{
+  llvm::json::Object object{
       {"ranks", plan.ranks},
       {"cluster", plan.pricer->cluster().name},
       {"engine", cost::name(plan.pricer->engine())},
@@ -123,6 +150,9 @@ llvm::json::Object mlir::braid::sim::planToJson(const ModulePlan &plan, const Sy
       {"plan", std::move(collectives)},
       {"never_run", std::move(never)},
       {"not_modelled", std::move(notModelled)}};
+  if (std::vector<std::string> sentences = computeNoise(plan); !sentences.empty())
+    object["compute_noise"] = llvm::json::Array(sentences);
+  return object;
 }
 
 static std::string percent(double fraction) {
@@ -254,6 +284,8 @@ void mlir::braid::sim::printPlan(const ModulePlan &plan, const SystemRows &syste
   os << "  under the same draws no schedule's objective is below " << cost::toString(drawn.objective) << " (gap "
      << percent(drawn.objective.value > 0 ? is.objective / drawn.objective - 1 : 0) << "), nor its p50, p95, p99 below "
      << cost::toString(drawn.p50) << ", " << cost::toString(drawn.p95) << ", " << cost::toString(drawn.p99) << "\n";
+  for (const std::string &sentence : computeNoise(plan))
+    os << "  " << sentence << "\n";
   double margin = marginOf(plan);
   printBetterElsewhere(plan, systems, os);
   if (margin >= 0)

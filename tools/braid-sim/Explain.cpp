@@ -23,6 +23,8 @@ void mlir::braid::sim::printReasons(const ModulePlan &plan, int only, llvm::raw_
   os << "winner: " << plan.result.braid().rule << "\nbound: " << cost::toString(plan.result.bound.time) << " ("
      << plan.result.bound.witness << "); of the objective under the same draws "
      << cost::toString(plan.result.quantileBound.objective) << "\n";
+  for (const std::string &sentence : computeNoise(plan))
+    os << "  " << sentence << "\n";
   for (const cost::PolicyResult &r : plan.result.policies)
     os << llvm::format("  %-11s objective %s, %+.2f %% to the plan\n", cost::name(r.policy),
                        cost::toString(r.objective).c_str(),

@@ -15,6 +15,9 @@ constexpr ::braid::cost::Policy before = ::braid::cost::Policy::Xla30MiB;
 
 const ::braid::cost::PolicyResult &resultOf(const ModulePlan &plan, ::braid::cost::Policy policy);
 
+/// Compare.cpp: sentences on what the cluster file's compute section adds to the plan; none where it has none.
+std::vector<std::string> computeNoise(const ModulePlan &plan);
+
 /// Compare.cpp: what `braid-sim compare` prints.
 llvm::json::Object planToJson(const ModulePlan &plan, const SystemRows &systems);
 void printPlan(const ModulePlan &plan, const SystemRows &systems, llvm::StringRef input, llvm::raw_ostream &os);

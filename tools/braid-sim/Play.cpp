@@ -43,6 +43,7 @@ llvm::json::Object mlir::braid::sim::playedToJson(const cost::Played &played) {
   return llvm::json::Object{{"total_s", played.total.value},
                             {"compute_s", played.compute.value},
                             {"exposed_s", played.exposed.value},
+                            {"slowed_s", played.slowed.value},
                             {"timeline", std::move(intervals)}};
 }
 
@@ -107,6 +108,7 @@ int mlir::braid::sim::runPlay(int argc, char **argv) {
     return 0;
   }
   llvm::outs() << policy << ": step " << cost::toString(played.total) << ", compute " << cost::toString(played.compute)
+               << (played.slowed.value > 0 ? " (slowed by " + cost::toString(played.slowed) + ")" : "")
                << ", exposed communication " << cost::toString(played.exposed) << " (simulated, no noise)\n";
   for (const cost::Interval &i : played.timeline)
     if (i.bucket >= 0)

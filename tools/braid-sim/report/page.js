@@ -87,6 +87,7 @@ function showReasons() {
     "Quantile bound: sampled under the same draws, no schedule has an objective below " + seconds(report.bound_objective_s) +
       ", or a step's p50, p95 and p99 below " + seconds(report.bound_p50_s) + ", " + seconds(report.bound_p95_s) + " and " +
       seconds(report.bound_p99_s) + ".",
+    ...(report.compute_noise || []).map(sentence => sentence[0].toUpperCase() + sentence.slice(1) + "."),
     report.margin >= 0 ? "Margin: the best other buckets or algorithms tried lose by " + percent(report.margin) + "."
                        : "No other buckets or algorithms came to the last round.",
     ...rivals.slice(0, 3).map(other => "Lost: " + other.rule + ", " + count(other.collectives, "collective") + ", objective " +

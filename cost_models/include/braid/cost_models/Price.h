@@ -131,6 +131,10 @@ public:
   /// spike its host's.
   void drawRanks(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,
                  uint64_t operation, const std::vector<std::vector<int>> &groups, std::vector<double> &clocks) const;
+  /// Factor on the time that a rank computes in a step (Cluster::compute), and that of the job's slowest rank. 1 where ranks don't
+  /// differ. A function of (seed, job, step): whatever is played meets the same.
+  double computeFactor(int rank, uint64_t seed, uint64_t job, uint64_t step) const;
+  double slowestCompute(uint64_t seed, uint64_t job, uint64_t step) const;
   /// What the draws of a (job, step) make of it at least, whichever of the first `operations` executions it is:
   /// draw() >= fixed + latency x factors.latency + wire x factors.wire for each of them.
   LeastFactors leastFactors(const Candidate &candidate, Fabric fabric, uint64_t seed, uint64_t job, uint64_t step,

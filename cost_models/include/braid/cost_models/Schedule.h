@@ -165,6 +165,7 @@ struct Played {
   Seconds total;
   Seconds compute;                ///< busy time of the compute stream
   Seconds exposed;                ///< time the compute stream waited for collectives
+  Seconds slowed;                 ///< of `compute`, what collectives in flight take from it (ComputeNoise::slowdown)
   std::vector<Interval> timeline; ///< filled on request; loop bodies shown once per trip up to 64 trips
 };
 
@@ -172,7 +173,7 @@ struct Played {
 using CollectiveTime = std::function<Seconds(int block, int bucket, uint64_t operation)>;
 Played play(const Program &program, const Schedule &schedule, const Pricer &pricer, const CollectiveTime &time,
             bool timeline = false);
-/// Every collective at its candidate's price.
+/// Every collective at its candidate's price, and no rank slower than another; slowed by collectives in flight all the same.
 Played playWithoutNoise(const Program &program, const Schedule &schedule, const Pricer &pricer, bool timeline = false);
 
 struct Quantiles {
@@ -190,6 +191,7 @@ struct SampleOptions {
   uint64_t seed = 1;
   int samples = 1000;        ///< fresh steps for the quantiles
   int jobs = 64, steps = 16; ///< for the training objective
+  bool skewed = true;        ///< false: as if ranks' computation did not differ, to tell what that adds
 };
 /// Fewer, where a step of the program has so many collectives that all samples would take minutes. (The more there are,
 /// the less their sum varies.)
@@ -254,6 +256,7 @@ struct PolicyResult {
   Quantiles quantiles;
   Seconds objective;
   Seconds exposed;          ///< no noise
+  Seconds slowed;           ///< no noise; of the compute stream, by collectives in flight
   Seconds total;            ///< no noise
   int64_t collectives = 0;  ///< launches in the text
   double executed = 0;      ///< times trips of the loops around them
