@@ -44,23 +44,16 @@ def skeleton(program, policy):
     return file
 
 
-def stated(name, compute):
+QUIET = "intra: {profile: {fabric: quiet}}\ninter: {profile: {fabric: quiet}}\n"
+
+
+def stated(name, compute, more=""):
     """A cluster file that says how computation varies, and the profile of its fabric."""
     file, fabric = path(name + ".yaml"), path(name + ".json")
     with open(file, "w") as text:
-        text.write(f"base: {cluster(SMALL)}\nname: {name}\ncompute: {compute}\n")
+        text.write(f"base: {cluster(SMALL)}\nname: {name}\ncompute: {compute}\n{more}")
     tool("braid-sim", "emit-profile", "--cluster", file, "-o", fabric)
     return file, fabric
-
-
-def quiet(fabric):
-    """The same profile without noise of the fabric."""
-    with open(fabric) as text:
-        content = json.load(text)
-    content["noise"] = {"intra": {}, "inter": {}}
-    with open(fabric, "w") as text:
-        json.dump(content, text)
-    return fabric
 
 
 def times(module, how, steps=3, fabric=None, **more):
@@ -191,8 +184,8 @@ def hidden_communication_takes_what_it_takes_of_computation():
         modules[kernel] = path(f"hidden-{kernel.replace(' ', '')}.mlir")
         with open(modules[kernel], "w") as file:
             file.write(HIDDEN.replace("KERNEL", kernel))
-    plain = quiet(stated("plain", "{}")[1])
-    slowing = quiet(stated("slowing", "{slowdown: {intra: 3, inter: 1.25}}")[1])  # its group crosses hosts
+    _, plain = stated("plain", "{}", QUIET)
+    _, slowing = stated("slowing", "{slowdown: {intra: 3, inter: 1.25}}", QUIET)  # its group crosses hosts
     of = {(fabric, kernel): times(module, "sizes", 2, fabric=fabric, lead_in=1)[0]
           for fabric in (plain, slowing) for kernel, module in modules.items()}
     alone = of[plain, "0 us"]
@@ -217,6 +210,24 @@ def computation_varies_as_it_is_stated():
     steps = times(path("kernel.mlir"), "sizes", 2, fabric=by_job, jobs=2, lead_in=1)
     expect(abs(steps[0] / steps[1] - 1) < 1e-9 and abs(steps[2] / steps[0] - 1) > 1e-4 and min(steps) > 1e-3,
            f"expected two equal steps of either job, the slowest rank's, got {steps}")
+
+
+@check
+def prediction_and_emulation_have_the_same_draws():
+    """With skew and slowdown but no noise of messages each step is what was predicted for it; what is stated makes it longer by far more
+    than the two differ."""
+    words = "{skew: {per_job: 0.05, per_step: 0.02}, slowdown: {intra: 1.4, inter: 1.3}}"
+    predicted, measured = {}, {}
+    for name, compute in (("same-draws", words), ("none-stated", "{}")):
+        file, fabric = stated(name, compute, QUIET)
+        tool("braid-skeleton", os.path.join(DATA, "mlp_dp8.mlir"), "--cluster", file, "--policy", "xla-30mib", "-o", path(name + ".mlir"),
+             "--predict", path("predicted.json"), "--jobs", 2, "--steps", 3)
+        with open(path("predicted.json")) as text:
+            predicted[name] = json.load(text)["predictions"][0]["steps_s"]
+        measured[name] = times(path(name + ".mlir"), "sizes", 3, fabric=fabric, jobs=2, lead_in=1)
+    worst = max(abs(m / p - 1) for m, p in zip(measured["same-draws"], predicted["same-draws"]))
+    least = min(m / p - 1 for m, p in zip(measured["same-draws"], measured["none-stated"]))
+    expect(worst < 0.01 < 0.03 < least, f"expected {predicted}, got {measured}")
 
 
 @check
