@@ -1,6 +1,7 @@
 //===- EmitProfile.cpp - a cluster as the runtime's emulated fabric reads it ------------------------------------===//
 #include "braid/cost_models/EmitProfile.h"
 #include "braid/cost_models/Aggregators.h"
+#include "braid/cost_models/Price.h"
 #include "braid/runtime/algorithms/Paths.h"
 #include "topology/JsonText.h"
 #include "topology/LinksUp.h"
@@ -30,6 +31,18 @@ static std::string noise(const FabricProfile &p) {
   add("bulk_sigma", p.bulkSigma);
   add("correlation", p.correlation);
   return out + "}";
+}
+
+/// What the cluster file states of it: nothing where it states nothing.
+static std::string compute(const ComputeNoise &c) {
+  std::string out;
+  if (c.skewed())
+    out = "\"skew\": {\"per_job\": " + number(c.skewPerJob) + ", \"per_step\": " + number(c.skewPerStep) + "}";
+  if (c.slowed())
+    out += std::string(out.empty() ? "" : ", ") +
+           "\"slowdown\": {\"intra\": " + number(c.slowdown[int(Fabric::Intra)]) +
+           ", \"inter\": " + number(c.slowdown[int(Fabric::Inter)]) + "}";
+  return out.empty() ? "" : " \"compute\": {" + out + "},\n";
 }
 
 template <class Range, class Text> static std::string list(const Range &range, Text text) {
@@ -103,7 +116,7 @@ Result<std::string> emitProfile(const Cluster &cluster, const Placement &placeme
                     ",\n \"launch_s\": " + byRank([](const Device &d) { return d.launch.value; }) +
                     ",\n \"reduction_bytes_per_s\": " + byRank([](const Device &d) { return d.reduction.value; }) +
                     ",\n \"noise\": {\n  \"intra\": " + noise(cluster.intra.profile) +
-                    ",\n  \"inter\": " + noise(cluster.inter.profile) + "},\n";
+                    ",\n  \"inter\": " + noise(cluster.inter.profile) + "},\n" + compute(cluster.compute);
   out += " \"links\": " + list(topology->links(), [&](const Topology::Link &link) {
            int spine = -1;
            if (link.level == Topology::Level::Spine)

@@ -113,6 +113,10 @@ template <typename Body> braid_status with(braid_op *op, Body body) {
 
 } // namespace
 
+braid_status braid::runtime::compute(braid_comm *comm, double seconds, double *slowed) {
+  return with(comm, [&](Communicator &c) { return c.sleep(seconds, slowed); });
+}
+
 extern "C" {
 
 const char *braid_last_error(void) { return lastError.c_str(); }
@@ -183,9 +187,7 @@ braid_status braid_comm_abort(braid_comm *comm, const char *why) {
   return with(comm, [&](Communicator &c) { return c.abort(why ? why : ""); });
 }
 
-braid_status braid_sleep(braid_comm *comm, double seconds) {
-  return with(comm, [&](Communicator &c) { return c.sleep(seconds); });
-}
+braid_status braid_sleep(braid_comm *comm, double seconds) { return compute(comm, seconds, nullptr); }
 
 braid_status braid_now(braid_comm *comm, double *seconds) {
   return with(comm, [&](Communicator &c) -> Outcome {

@@ -21,6 +21,9 @@ namespace braid::runtime {
 /// A communicator of all ranks of an exchange; with InProcessExchange.h, each rank a thread.
 Outcome createInProcess(std::shared_ptr<Exchange> exchange, const CommunicatorOptions &options, braid_comm **comm);
 
+/// braid_sleep; `slowed` as of Communicator::sleep.
+braid_status compute(braid_comm *comm, double seconds, double *slowed);
+
 /// All ranks as fibers of the calling thread (transports/emulated/FiberRanks.cpp).
 Outcome runFibers(int ranks, const CommunicatorOptions &options, braid_rank_body body, void *context);
 

@@ -423,14 +423,23 @@ Outcome Communicator::step(uint64_t job, uint64_t number, double &begin) {
   return failure;
 }
 
-Outcome Communicator::sleep(double duration) {
+/// What is left of it goes on at another rate when an operation begins or ends.
+Outcome Communicator::sleep(double duration, double *slowed) {
   Clock *clock = carrier->clock();
-  double end = now() + duration;
+  auto slowdown = [&] { return clock ? clock->slowdown(family->inFlight[0] > 0, family->inFlight[1] > 0) : 1; };
+  double rate = slowdown(), begin = now();
+  double end = begin + duration * (clock ? clock->computeFactor(family->step) : 1) * rate;
   for (unsigned spins = 0; now() < end; ++spins) {
     std::unique_lock<std::mutex> lock(mutex);
     if (!failure)
       return failure;
-    if (progress())
+    bool moved = progress();
+    if (double current = slowdown(); current != rate) {
+      double time = now();
+      end = time + (end - time) * (current / rate);
+      rate = current;
+    }
+    if (moved)
       continue;
     if (spins % spinsBetweenFaults == 0)
       lookForFaults();
@@ -445,6 +454,8 @@ Outcome Communicator::sleep(double duration) {
     if (left > 0)
       std::this_thread::sleep_for(std::chrono::duration<double>(left));
   }
+  if (slowed)
+    *slowed = end - (begin + duration);
   return failure;
 }
 

@@ -61,8 +61,9 @@ public:
   Outcome agree(uint64_t hash);
   /// From any thread, also while another one waits.
   Outcome abort(const std::string &why);
-  /// On the transport's clock; operations in flight go on.
-  Outcome sleep(double seconds);
+  /// Computation, on the transport's clock; operations in flight go on, and may slow it. `slowed`: by how much it was longer than
+  /// `seconds`, as the fabric states it.
+  Outcome sleep(double seconds, double *slowed = nullptr);
   double now();
   /// All ranks leave it at one time on an emulated clock, `begin`.
   Outcome step(uint64_t job, uint64_t number, double &begin);
@@ -120,6 +121,8 @@ public:
   static constexpr int directLane = 3070; ///< where they do
   /// Whether the engine's operations that were started before it have been launched.
   bool mayLaunch(const Operation &operation) const;
+  /// Of this rank, on its fabric.
+  std::atomic<int> &inFlight() { return family->inFlight[crossesHosts]; }
   bool works() const { return bool(failure); } ///< it has not failed
   bool hasTurn(const Operation &operation) { return family->hasTurn(operation); }
   std::string waitsForTurn(const Operation &operation) { return family->waitsFor(operation); }

@@ -43,6 +43,8 @@ public:
   void begin(uint64_t number);
   std::atomic<uint64_t> begun{0}; ///< steps; 0: none is announced
   std::atomic<uint64_t> step{0};  ///< the number of this one
+  /// Operations that have been launched and have not ended: inside a host, between hosts. Counted where the transport has a clock.
+  std::atomic<int> inFlight[2] = {};
 
   /// A member has failed, or could not be made. Those that are made from now on know it.
   void failed(const std::string &why);

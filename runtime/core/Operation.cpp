@@ -147,6 +147,8 @@ void Operation::launch() {
     route();
   Clock *clock = transport->clock();
   double launched = clock ? clock->launched() : 0;
+  if (clock)
+    ++comm.inFlight();
   if (uint64_t steps = comm.stepsBegun(); inStep != steps) {
     inStep = steps;
     executions = 0;
@@ -410,6 +412,8 @@ bool Operation::checkMessage(const PlannedStep &step, const Message &message) {
 void Operation::finish() {
   if (!report(settle()))
     return;
+  if (!byEngine && transport->clock())
+    --comm.inFlight();
   endedAt = comm.now();
   state = Done;
 }

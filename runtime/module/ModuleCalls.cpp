@@ -1,6 +1,7 @@
 //===- ModuleCalls.cpp - the C interface of compiled modules ------------------------------------------------------===//
 #include "braid/runtime/braid_module.h"
 
+#include "core/Api.h"
 #include "core/RankLocal.h"
 #include "module/BusyKernel.h"
 #include "module/Module.h"
@@ -123,7 +124,11 @@ void braid_module_compute(int64_t seconds, int64_t name) {
   memcpy(&duration, &seconds, sizeof duration);
   braid_comm *comm = module().all().comm;
   const char *what = name ? textOf(name) : "compute";
-  check(kernel == BRAID_MODULE_BUSY ? braid::runtime::busyKernel(comm, duration) : braid_sleep(comm, duration), what);
+  double slowed = 0;
+  check(kernel == BRAID_MODULE_BUSY ? braid::runtime::busyKernel(comm, duration)
+                                    : braid::runtime::compute(comm, duration, &slowed),
+        what);
+  recording().slowedBy(slowed);
 }
 void braid_module_require(int64_t holds, int64_t what) {
   if (!holds)

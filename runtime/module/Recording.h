@@ -24,10 +24,13 @@ public:
     double now = 0;
     (void)braid_now(comm, &now);
     if (open >= 0)
-      events.push_back({open, since, now, nullptr, nullptr, 0, 0, 0});
+      events.push_back({open, since, now, nullptr, nullptr, 0, 0, 0, slowed});
     open = mark;
     since = now;
+    slowed = 0;
   }
+  /// What is computed now takes so many seconds more than it would by itself.
+  void slowedBy(double seconds) { slowed += seconds; }
   void collective(const braid_module_event &event) { events.push_back(event); }
 
   std::vector<braid_module_event> events;
@@ -35,7 +38,7 @@ public:
 private:
   bool recording = false;
   int64_t open = -1; ///< what is computed now
-  double since = 0;
+  double since = 0, slowed = 0;
 };
 
 } // namespace braid::runtime::module

@@ -16,6 +16,7 @@
 #define BRAID_RUNTIME_TRANSPORTS_CLOCK_H
 
 #include <cstddef>
+#include <cstdint>
 
 namespace braid::runtime {
 
@@ -36,6 +37,10 @@ public:
   /// When a reduction of this many bytes of one operand, begun now, is done. A rank has one reducer: the second waits for the
   /// first.
   virtual double reduced(size_t bytes) { return now(); }
+  /// Factor on the time of all that this rank computes in a step: ranks differ, and are not alike in each step.
+  virtual double computeFactor(uint64_t step) { return 1; }
+  /// Factor on the time of computation while operations inside hosts, or between hosts, are in flight.
+  virtual double slowdown(bool inside, bool between) { return 1; }
   /// All ranks at one time, at no cost: the start of a step that is measured.
   virtual void align() {}
 

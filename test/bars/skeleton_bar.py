@@ -17,11 +17,15 @@ def quantile(times, q):
 
 class Skeleton:
     """A program's skeletons on a cluster, before planning and after, in a folder of its own. `made`: the program's file, if it is
-    none of those in test/data."""
+    none of those in test/data; `stated`: what the cluster's file says beside what it has from the one that ships."""
 
-    def __init__(self, folder, program, fabric, broken=None, policies=POLICIES, made=None):
+    def __init__(self, folder, program, fabric, broken=None, policies=POLICIES, made=None, stated=""):
         self.name, self.cluster, self.policies = f"{program} on {fabric}", bar.cluster(FABRICS[fabric]), policies
         self.folder = Path(tempfile.mkdtemp(prefix=f"{program}-{fabric}-", dir=folder))
+        if stated:
+            own = self.folder / "cluster.yaml"
+            own.write_text(f"base: {self.cluster}\n{stated}\n")
+            self.cluster = own
         self.program, self.profile = made or bar.data(program + ".mlir"), self.folder / "fabric.json"
         bar.must(bar.tool("braid-sim"), "emit-profile", "--cluster", self.cluster, "-o", self.profile)
         self.write("-o", self.folder / "skeleton-%p.mlir")

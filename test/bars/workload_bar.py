@@ -1,4 +1,4 @@
-"""Workloads of other simulators as skeletons: what the bars `emulated` and `emulated_all` share."""
+"""Workloads of other simulators as skeletons: what the bars `emulated`, `emulated_all` and `emulated_slowed` share."""
 import bar
 import skeleton_bar
 
@@ -11,16 +11,17 @@ WORKLOADS = {  # name -> arguments of braid-sim import
 POLICIES = ("no-overlap", "braid")  # the program as it is written, and planned
 
 
-def check(workloads, steps, jobs, broken=None, model="distribution"):
+def check(workloads, steps, jobs, broken=None, model="distribution", stated=""):
     def run(folder):
         figures = []
         for workload in workloads:
             program = f"{folder}/{workload}.mlir"
             bar.must(bar.tool("braid-sim"), "import", *WORKLOADS[workload], "--ranks", 8, "-o", program)
             if model != "distribution":  # the medians are those of the whole model
-                skeleton_bar.compare_tails(skeleton_bar.Skeleton(folder, workload, "roce", broken, POLICIES, program), jobs, model)
+                skeleton_bar.compare_tails(skeleton_bar.Skeleton(folder, workload, "roce", broken, POLICIES, program, stated), jobs,
+                                           model)
                 return "tails of another model"
-            skeletons = [skeleton_bar.Skeleton(folder, workload, fabric, broken, POLICIES, program)
+            skeletons = [skeleton_bar.Skeleton(folder, workload, fabric, broken, POLICIES, program, stated)
                          for fabric in skeleton_bar.FABRICS]
             compared = skeleton_bar.compare_medians(skeletons, steps, 0.02)
             shares = skeleton_bar.compare_tails(skeletons[1], jobs)

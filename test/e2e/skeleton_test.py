@@ -44,12 +44,24 @@ def skeleton(program, policy):
     return file
 
 
-def times(module, how, steps=3, **more):
+QUIET = "intra: {profile: {fabric: quiet}}\ninter: {profile: {fabric: quiet}}\n"
+
+
+def stated(name, compute, more=""):
+    """A cluster file that says how computation varies, and the profile of its fabric."""
+    file, fabric = path(name + ".yaml"), path(name + ".json")
+    with open(file, "w") as text:
+        text.write(f"base: {cluster(SMALL)}\nname: {name}\ncompute: {compute}\n{more}")
+    tool("braid-sim", "emit-profile", "--cluster", file, "-o", fabric)
+    return file, fabric
+
+
+def times(module, how, steps=3, fabric=None, **more):
     file = path("times.json")
     transport = {"processes": ["emulated+shm"], "fibers": ["emulated+in-process", "--fibers"],
                  "sizes": ["emulated+sizes", "--fibers"]}[how]
-    tool("braid-run", module, "-n", 8, "--transport", *transport, "--clock", "virtual", "--profile", profile(), "--steps",
-         steps, "--step-times", file, *(word for option in more.items() for word in ("--" + option[0].replace("_", "-"), option[1])))
+    tool("braid-run", module, "-n", 8, "--transport", *transport, "--clock", "virtual", "--profile", fabric or profile(),
+         "--steps", steps, "--step-times", file, *(word for option in more.items() for word in ("--" + option[0].replace("_", "-"), option[1])))
     with open(file) as text:
         return json.load(text)["steps_s"]
 
@@ -149,6 +161,87 @@ def data_pass_through_computation():
     expect(len({tuple(sorted(r[:-1])) + (r[-1],) for r in results.values()}) == 1, f"expected the same data, got {lines}")
     expect(any("[6, 6, 6]" in line for line in lines) and any("[22, 22, 22]" in line for line in lines),
            f"expected sums of ranks 0 to 3 and 4 to 7, got {lines}")
+
+
+HIDDEN = """
+func.func @main(%x: tensor<1048576xf32> {braid.data = "ones"}) -> tensor<1048576xf32> {
+  %t = braid.start(%a = %x) : tensor<1048576xf32> {
+    %r = braid.all_reduce sum %a groups = #braid.groups<[[0, 1, 2, 3, 4, 5, 6, 7]]> {plan = #braid.plan<engine = braid, algorithm = "ring">} : tensor<1048576xf32>
+    braid.yield %r : tensor<1048576xf32>
+  }
+  braid.compute "hidden" for "KERNEL"
+  %w = braid.wait %t, %x : (tensor<1048576xf32>) -> tensor<1048576xf32>
+  return %w : tensor<1048576xf32>
+}
+"""
+
+
+@check
+def hidden_communication_takes_what_it_takes_of_computation():
+    """A kernel of time C that hides communication of time M takes C + M (1 - 1 / slowdown), one that is shorter C slowdown."""
+    modules = {}
+    for kernel in ("0 us", "50 us", "5 ms"):
+        modules[kernel] = path(f"hidden-{kernel.replace(' ', '')}.mlir")
+        with open(modules[kernel], "w") as file:
+            file.write(HIDDEN.replace("KERNEL", kernel))
+    _, plain = stated("plain", "{}", QUIET)
+    _, slowing = stated("slowing", "{slowdown: {intra: 3, inter: 1.25}}", QUIET)  # its group crosses hosts
+    of = {(fabric, kernel): times(module, "sizes", 2, fabric=fabric, lead_in=1)[0]
+          for fabric in (plain, slowing) for kernel, module in modules.items()}
+    alone = of[plain, "0 us"]
+    expect(of[slowing, "0 us"] == alone and 60e-6 < alone < 1e-3, f"expected the same time without computation, got {of}")
+    expect(abs(of[plain, "5 ms"] / 5e-3 - 1) < 1e-9, f"expected 5 ms, got {of[plain, '5 ms']}")
+    closed = 5e-3 + alone * (1 - 1 / 1.25)
+    expect(abs(of[slowing, "5 ms"] / closed - 1) < 1e-6, f"expected {closed}, got {of[slowing, '5 ms']}")
+    expect(of[slowing, "50 us"] == of[plain, "50 us"] == alone, f"expected {alone}, as what is hidden stays so, got {of}")
+
+
+@check
+def computation_varies_as_it_is_stated():
+    """Alike as processes and as fibers, from run to run; by job alone; not where nothing is stated."""
+    _, fabric = stated("varying", "{skew: {per_job: 0.05, per_step: 0.02}, slowdown: {intra: 1.2, inter: 1.1}}")
+    module = skeleton("mlp_dp8", "braid")
+    measured = {how: times(module, how, fabric=fabric, lead_in=1) for how in ("processes", "fibers", "sizes")}
+    expect(len({str(t) for t in measured.values()}) == 1, f"expected equal times, got {measured}")
+    expect(measured["sizes"] != times(module, "sizes", lead_in=1), "expected other times than where nothing is stated")
+    with open(path("kernel.mlir"), "w") as file:
+        file.write('func.func @main() {\n  braid.compute "kernel" for "1 ms"\n  return\n}\n')
+    _, by_job = stated("by-job", "{skew: {per_job: 0.05}}")
+    steps = times(path("kernel.mlir"), "sizes", 2, fabric=by_job, jobs=2, lead_in=1)
+    expect(abs(steps[0] / steps[1] - 1) < 1e-9 and abs(steps[2] / steps[0] - 1) > 1e-4 and min(steps) > 1e-3,
+           f"expected two equal steps of either job, the slowest rank's, got {steps}")
+
+
+@check
+def prediction_and_emulation_have_the_same_draws():
+    """With skew and slowdown but no noise of messages each step is what was predicted for it; what is stated makes it longer by far more
+    than the two differ."""
+    words = "{skew: {per_job: 0.05, per_step: 0.02}, slowdown: {intra: 1.4, inter: 1.3}}"
+    predicted, measured = {}, {}
+    for name, compute in (("same-draws", words), ("none-stated", "{}")):
+        file, fabric = stated(name, compute, QUIET)
+        tool("braid-skeleton", os.path.join(DATA, "mlp_dp8.mlir"), "--cluster", file, "--policy", "xla-30mib", "-o", path(name + ".mlir"),
+             "--predict", path("predicted.json"), "--jobs", 2, "--steps", 3)
+        with open(path("predicted.json")) as text:
+            predicted[name] = json.load(text)["predictions"][0]["steps_s"]
+        measured[name] = times(path(name + ".mlir"), "sizes", 3, fabric=fabric, jobs=2, lead_in=1)
+    worst = max(abs(m / p - 1) for m, p in zip(measured["same-draws"], predicted["same-draws"]))
+    least = min(m / p - 1 for m, p in zip(measured["same-draws"], measured["none-stated"]))
+    expect(worst < 0.01 < 0.03 < least, f"expected {predicted}, got {measured}")
+
+
+@check
+def a_recorded_profile_is_of_the_kernels_themselves():
+    """What the fabric adds is the cluster file's to state: it counts once."""
+    _, fabric = stated("adding", "{skew: {per_job: 0.2}, slowdown: {inter: 1.5}}")
+    with open(path("recorded.mlir"), "w") as file:
+        file.write(HIDDEN.replace("KERNEL", "700 us"))
+    tool("braid-run", path("recorded.mlir"), "-n", 8, "--transport", "emulated+shm", "--clock", "virtual", "--profile", fabric,
+         "--steps", 4, "--record-profile", path("recorded.json"))
+    with open(path("recorded.json")) as file:
+        operations = json.load(file)["operations"].values()
+    medians = [float(operation["median"].split()[0]) for operation in operations]
+    expect(len(medians) == 1 and abs(medians[0] - 700) < 0.01, f"expected 700 us, got {medians}")
 
 
 @check

@@ -51,7 +51,7 @@ void Measurement::stepEnded() {
   int64_t count = runtime.events(&events);
   for (const braid_module_event &event : llvm::ArrayRef(events, count)) {
     if (event.mark >= 0) {
-      add("m %lld %.9f %.9f\n", (long long)event.mark, event.begin, event.end);
+      add("m %lld %.9f %.9f %.9f\n", (long long)event.mark, event.begin, event.end, event.slowed);
       continue;
     }
     add("c %.9f %.9f %lld %lld ", event.begin, event.end, (long long)event.tensors, (long long)event.bytes);

@@ -26,8 +26,8 @@ bool readRecord(llvm::StringRef text, Record &record) {
     } else if (kind == "m") {
       Computed one;
       rest.split(words, ' ');
-      if (record.steps.empty() || words.size() != 3 || words[0].getAsInteger(10, one.mark) ||
-          words[1].getAsDouble(one.begin) || words[2].getAsDouble(one.end))
+      if (record.steps.empty() || words.size() != 4 || words[0].getAsInteger(10, one.mark) ||
+          words[1].getAsDouble(one.begin) || words[2].getAsDouble(one.end) || words[3].getAsDouble(one.slowed))
         return false;
       record.steps.back().computed.push_back(one);
     } else if (kind == "c") {
@@ -153,9 +153,10 @@ std::string writeProfile(const std::vector<Record> &records, const Marks &marks,
         const Mark &mark = marks.rows[one.mark];
         operations[mark.key].mark = &mark;
         auto &[sum, count] = sums[mark.key];
-        sum += one.end - one.begin;
+        double own = one.end - one.begin - one.slowed; // the cluster file says the rest, which counts once
+        sum += own;
         ++count;
-        total += one.end - one.begin;
+        total += own;
       }
       computation.push_back(total);
       for (auto &[key, sum] : sums) {

@@ -4,7 +4,7 @@
 //
 //   h HOST                                                   first line: the machine
 //   s TIME                                                   a step begins
-//   m MARK BEGIN END                                         computation
+//   m MARK BEGIN END SLOWED                                  computation, and how much of it an emulated fabric has added
 //   c BEGIN END TENSORS BYTES RANK,RANK,...,|- NAME          a collective; -: among all ranks
 //   n TIME GROWTH PORT COUNTER                               last: what a port has counted since the first step
 //
@@ -21,6 +21,7 @@ namespace braid::run {
 struct Computed {
   int mark;
   double begin, end; ///< seconds
+  double slowed;     ///< of these, added by an emulated fabric
 };
 
 struct Flown {

@@ -44,6 +44,19 @@ void EmulatedSeat::setJob(uint64_t number) {
     factor[of] = draws::jobLatencyFactor(emulation->profile.noise[of], emulation->options.seed, job);
 }
 
+double EmulatedSeat::computeFactor(uint64_t step) {
+  const EmulatedProfile &profile = emulation->profile;
+  if (drawn.job != job || drawn.step != step) {
+    draws::Place place;
+    place.seed = emulation->options.seed;
+    place.job = job;
+    place.step = step;
+    place.where = uint64_t(profile.device[size_t(rank)]);
+    drawn = {job, step, draws::computeFactor(profile.skewPerJob, profile.skewPerStep, place)};
+  }
+  return drawn.factor;
+}
+
 std::string EmulatedTransport::description() const {
   char text[256];
   if (emulation->options.time == EmulatedTime::Virtual)

@@ -9,6 +9,8 @@
 //   flow               bytes / bandwidth of what goes from one device to another, times a factor, for an operation or a job
 //   node and operation a spike or a pause delays the first message of each of the node's ranks in that operation
 //   message            the bulk: excess over the latency
+//
+// Computation is a duration on the rank's clock (Communicator::sleep), times two draws of the device: its job's, and its step's.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_TRANSPORTS_EMULATED_EMULATED_H
 #define BRAID_RUNTIME_TRANSPORTS_EMULATED_EMULATED_H
@@ -35,6 +37,14 @@ struct EmulatedSeat {
   uint64_t job = 0;          ///< whose draws the messages have
   double factor[2] = {1, 1}; ///< of that job on the latencies of each class
   void setJob(uint64_t job);
+  /// On what the rank computes in a step of that job.
+  double computeFactor(uint64_t step);
+
+private:
+  struct {
+    uint64_t job = ~0ull, step = ~0ull;
+    double factor = 1;
+  } drawn; ///< last: kernels of one step ask for the same
 };
 
 class EmulatedTransport : public Transport, private Clock {
@@ -84,6 +94,8 @@ private:
   void wakeAt(double time) override { emulation->wakeAt(rank, time); }
   double launched() override { return emulation->now() + emulation->profile.launch[size_t(rank)]; }
   double reduced(size_t bytes) override { return emulation->reduced(rank, double(bytes)); }
+  double computeFactor(uint64_t step) override { return seat->computeFactor(step); }
+  double slowdown(bool inside, bool between) override { return emulation->profile.slowdownOf(inside, between); }
   void align() override;
   void stepOut() override { emulation->leave(rank); }
   void stepIn() override { emulation->enter(rank); }

@@ -3,6 +3,9 @@
 //   {"format": "braid-fabric 1", "cluster": "...", "ranks": 8, "devices": [...], "hosts": [...],
 //    "launch_s": 5e-6, "reduction_bytes_per_s": 8.9e11,                   or a list, one number for each rank
 //    "noise": {"intra": {"bulk_mean": ...}, "inter": {...}},              the names of the cluster file, times in seconds
+//    "compute": {"skew": {"per_job": 0.02, "per_step": 0.01},             where given: sigma of ln(factor on a rank's computation)
+//                "slowdown": {"intra": 1.2, "inter": 1.05}},              factor on it while operations inside or between hosts
+//                                                                         are in flight
 //    "links": [[bytes per second, latency in seconds, 0 intra or 1 inter, spine or -1], ...],
 //    "paths": [[link, link, ...], ...]}                                   source * ranks + target; or a list of several
 //                                                                         paths, which carry equal parts of a message
@@ -74,6 +77,25 @@ static std::string readPath(const Json &json, size_t links, std::vector<int> &pa
   return "";
 }
 
+/// A number of the section `compute`, not below `least`, which it is where the file does not say; an error, or an empty string.
+static std::string readCompute(const Json &json, const char *part, const char *key, double least, double &value) {
+  const Json &given = json["compute"][part][key];
+  value = given.isNull() ? least : given.number(least - 1);
+  if (value >= least && (given.isNull() || given.kind() == Json::Number))
+    return "";
+  return std::string("compute.") + part + "." + key + ": expected a number of at least " + std::to_string(int(least)) +
+         (given.kind() == Json::Number ? ", got " + std::to_string(value) : "");
+}
+
+static std::string readCompute(const Json &json, EmulatedProfile &p) {
+  std::string error = readCompute(json, "skew", "per_job", 0, p.skewPerJob);
+  if (error.empty())
+    error = readCompute(json, "skew", "per_step", 0, p.skewPerStep);
+  if (error.empty())
+    error = readCompute(json, "slowdown", "intra", 1, p.slowdown[int(LinkClass::Intra)]);
+  return error.empty() ? readCompute(json, "slowdown", "inter", 1, p.slowdown[int(LinkClass::Inter)]) : error;
+}
+
 static std::string fill(const Json &json, EmulatedProfile &p) {
   if (json["format"].text() != "braid-fabric 1")
     return "format: expected \"braid-fabric 1\", got \"" + json["format"].text() + "\"";
@@ -92,6 +114,8 @@ static std::string fill(const Json &json, EmulatedProfile &p) {
   for (const draws::Noise &noise : p.noise)
     if (!(noise.slowFlowBandwidth > 0 && noise.slowFlowBandwidth <= 1))
       return "slow_flow_bandwidth: expected above 0 and at most 1";
+  if (std::string error = readCompute(json, p); !error.empty())
+    return error;
   for (const Json &link : json["links"].items()) {
     if (link.size() != 4)
       return "links: expected 4 numbers each, got " + std::to_string(link.size());

@@ -79,6 +79,7 @@ typedef struct braid_module_event {
   const int32_t *ranks; /* in the communicator of all; null: all */
   int64_t members;
   int64_t tensors, bytes; /* of this rank's operands */
+  double slowed;          /* computation: the part of its seconds by which an emulated fabric has made it longer */
 } braid_module_event;
 void braid_module_record(int32_t on);
 int64_t braid_module_events(const braid_module_event **events);

@@ -193,7 +193,8 @@ braid_status braid_comm_rank(const braid_comm *comm, int32_t *rank, int32_t *ran
 braid_status braid_comm_agree(braid_comm *comm, uint64_t hash);
 braid_status braid_comm_abort(braid_comm *comm, const char *why);
 /* Computation that is a sleep, on the clock of the transport (emulated: stretched wall time, or virtual time); operations in
- * flight go on. And that clock's time, seconds from a start of its own. */
+ * flight go on. An emulated fabric may state that ranks differ, and that operations in flight slow it: then it takes longer than
+ * `seconds`. And that clock's time, seconds from a start of its own. */
 braid_status braid_sleep(braid_comm *comm, double seconds);
 braid_status braid_now(braid_comm *comm, double *seconds);
 /* Begins a step that is measured: on an emulated clock all ranks leave at one time, which is `begin` (may be NULL), and messages
