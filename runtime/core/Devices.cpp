@@ -31,7 +31,9 @@ void Communicator::release(void *memory) {
 /// True: messages of the request begin and end on the device.
 bool Communicator::planGpuDirect(const Request &request, Staging &staging, Plan &plan, Attachments &attached) {
   std::string how, why = whyNotGpuDirect(request, *carrier);
-  Outcome done = why.empty() ? staging.openToNics() : Outcome(BRAID_UNSUPPORTED, why);
+  Outcome done = why.empty() ? staging.ownsAll(request) : Outcome(BRAID_UNSUPPORTED, why);
+  if (done)
+    done = staging.openToNics();
   if (done)
     done = makeGpuDirectPlan(request, *carrier, plan, attached, how);
   if (const char *log = std::getenv("BRAID_LOG"); log && *log)
@@ -59,7 +61,9 @@ Directness Communicator::chooseDirect(const Request &request, const Staging &sta
     if (!done)
       return Directness::HostBuffers;
   }
-  Directness can = direct->look(request, staging.context, why);
+  Outcome owns = staging.ownsAll(request);
+  Directness can = owns ? direct->look(request, staging.context, why) : Directness::OtherDevice;
+  why += owns.text;
   if (can != Directness::Can)
     logDirect("staged: " + named(me) + ": " + why);
   return can;

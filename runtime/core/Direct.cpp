@@ -14,7 +14,7 @@ const char *whyNot(Directness said) {
   case Directness::Disabled:
     return "its environment turns it off";
   case Directness::OtherDevice:
-    return "its buffers are of another context than those before";
+    return "its buffers are of several devices, or of another than those before";
   case Directness::NoHandle:
     return "its buffers can't be opened by other processes, as those of cuMemAlloc can";
   case Directness::NoKernels:
