@@ -164,6 +164,7 @@ TEST_CASE("buffers of several devices are staged, since kernels of one reach no 
               fake<void(int)>("fake_set_devices")(2);
               Sum sum(comm, rank, "ring");
               braid_op_destroy(sum.op);
+              sum.op = nullptr;
               runtime::Outcome found;
               const runtime::cuda::Driver *driver = runtime::cuda::Driver::find(found);
               runtime::cuda::Context other = nullptr;
@@ -189,6 +190,7 @@ TEST_CASE("the address of a buffer of no bytes is not looked at", "[device]") {
   CHECK(ranks.run([&](int rank, braid_comm *comm) -> std::string {
     Sum sum(comm, rank, "ring");
     braid_op_destroy(sum.op);
+    sum.op = nullptr;
     static char ofHost;
     sum.buffer = {&ofHost, &ofHost, 0, 0};
     sum.plan("ring", BRAID_MEMORY_DEVICE);
@@ -386,7 +388,12 @@ TEST_CASE("the environment turns direct reads off", "[device]") {
   CHECK(read({{"NCCL_P2P_LEVEL", "LOC"}}) == "off: NCCL_P2P_LEVEL=LOC");
   CHECK(read({{"NCCL_P2P_LEVEL", "PXB"}}) == "NVLink");
   CHECK(read({{"BRAID_P2P_LEVEL", "SYS"}, {"NCCL_P2P_LEVEL", "LOC"}}) == "on");
-  CHECK(read({{"BRAID_P2P_LEVEL", "far"}}) == "BRAID_P2P_LEVEL: expected LOC, NVL, PIX, PXB, PHB or SYS, got 'far'");
+  CHECK(read({{"BRAID_P2P_LEVEL", "far"}}) ==
+        "BRAID_P2P_LEVEL: expected LOC, NVL, PIX, PXB, PHB, SYS, or a number from 0 to 5, got 'far'");
+  CHECK(read({{"NCCL_P2P_LEVEL", "0"}}) == "off: NCCL_P2P_LEVEL=0");
+  CHECK(read({{"NCCL_P2P_LEVEL", "2"}}) == "NVLink");
+  CHECK(read({{"NCCL_P2P_LEVEL", "4"}}) == "on");
+  CHECK(contains(read({{"NCCL_P2P_LEVEL", "-1"}}), "NCCL_P2P_LEVEL: expected"));
 }
 
 TEST_CASE("a message that is copied is written by the step that makes it", "[device]") {
