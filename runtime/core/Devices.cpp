@@ -1,6 +1,7 @@
 //===- Devices.cpp - a communicator's memory of devices, and whether peers read it ------------------------------------===//
 #include "core/Communicator.h"
 #include "core/GpuDirectPlan.h"
+#include "core/Log.h"
 #include "core/Staging.h"
 #include "transports/cuda/DeviceWords.h"
 #include <cstdio>
@@ -36,7 +37,7 @@ bool Communicator::planGpuDirect(const Request &request, Staging &staging, Plan 
     done = staging.openToNics();
   if (done)
     done = makeGpuDirectPlan(request, *carrier, plan, attached, how);
-  if (const char *log = std::getenv("BRAID_LOG"); log && *log)
+  if (logs())
     std::fprintf(stderr, "braid: %s: %s: memory of the device: %s\n", named(me).c_str(), request.title().c_str(),
                  done ? how.c_str() : (std::string(cuda::stagedInstead) + ": " + done.text).c_str());
   return bool(done);
