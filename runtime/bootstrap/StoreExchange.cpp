@@ -2,6 +2,7 @@
 #include "bootstrap/StoreExchange.h"
 #include "bootstrap/LauncherLink.h"
 #include "bootstrap/Wire.h"
+#include "core/Log.h"
 #include "core/SystemError.h"
 #include <cstdio>
 #include <cstdlib>
@@ -162,8 +163,7 @@ Outcome connectExchange(const braid_comm_options &options, double deadline, std:
     if (Outcome done = StoreExchange::connect(info, deadline, known->exchange); !done)
       return done;
     LauncherLink::ofProcess().progress(info.rank, "has met the others: " + known->exchange->text());
-    const char *log = std::getenv("BRAID_LOG");
-    if (log && std::string(log) != "off")
+    if (logs())
       std::fprintf(stderr, "braid: %s\n", known->exchange->text().c_str());
   }
   exchange = known->exchange;

@@ -1,6 +1,7 @@
 //===- Communicator.cpp - ranks that operate together -------------------------------------------------------------===//
 #include "core/Communicator.h"
 #include "braid/runtime/algorithms/Levels.h"
+#include "core/Log.h"
 #include "core/Staging.h"
 #include "core/Waiting.h"
 #include "engines/Engines.h"
@@ -272,8 +273,7 @@ Outcome Communicator::plan(const braid_op_options &options, Operation *&operatio
 
 /// With BRAID_LOG=on the first rank says it.
 void Communicator::logOnce(const std::string &text) {
-  const char *log = std::getenv("BRAID_LOG");
-  if (!me && log && *log && logged.insert(text).second)
+  if (!me && logs() && logged.insert(text).second)
     std::fprintf(stderr, "braid: %s: %s\n", group().c_str(), text.c_str());
 }
 

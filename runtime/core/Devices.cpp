@@ -1,6 +1,7 @@
 //===- Devices.cpp - a communicator's memory of devices, and whether peers read it ------------------------------------===//
 #include "core/Communicator.h"
 #include "core/GpuDirectPlan.h"
+#include "core/Log.h"
 #include "core/Staging.h"
 #include "transports/cuda/DeviceWords.h"
 #include <cstdio>
@@ -31,10 +32,12 @@ void Communicator::release(void *memory) {
 /// True: messages of the request begin and end on the device.
 bool Communicator::planGpuDirect(const Request &request, Staging &staging, Plan &plan, Attachments &attached) {
   std::string how, why = whyNotGpuDirect(request, *carrier);
-  Outcome done = why.empty() ? staging.openToNics() : Outcome(BRAID_UNSUPPORTED, why);
+  Outcome done = why.empty() ? staging.ownsAll(request) : Outcome(BRAID_UNSUPPORTED, why);
+  if (done)
+    done = staging.openToNics();
   if (done)
     done = makeGpuDirectPlan(request, *carrier, plan, attached, how);
-  if (const char *log = std::getenv("BRAID_LOG"); log && *log)
+  if (logs())
     std::fprintf(stderr, "braid: %s: %s: memory of the device: %s\n", named(me).c_str(), request.title().c_str(),
                  done ? how.c_str() : (std::string(cuda::stagedInstead) + ": " + done.text).c_str());
   return bool(done);
@@ -59,7 +62,9 @@ Directness Communicator::chooseDirect(const Request &request, const Staging &sta
     if (!done)
       return Directness::HostBuffers;
   }
-  Directness can = direct->look(request, staging.context, why);
+  Outcome owns = staging.ownsAll(request);
+  Directness can = owns ? direct->look(request, staging.context, why) : Directness::OtherDevice;
+  why += owns.text;
   if (can != Directness::Can)
     logDirect("staged: " + named(me) + ": " + why);
   return can;

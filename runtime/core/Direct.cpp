@@ -14,7 +14,7 @@ const char *whyNot(Directness said) {
   case Directness::Disabled:
     return "its environment turns it off";
   case Directness::OtherDevice:
-    return "its buffers are of another context than those before";
+    return "its buffers are of several devices, or of another than those before";
   case Directness::NoHandle:
     return "its buffers can't be opened by other processes, as those of cuMemAlloc can";
   case Directness::NoKernels:
@@ -39,13 +39,19 @@ Outcome readPeerLevel(const std::function<const char *(const char *)> &variable,
   level = {};
   if (disable == "1")
     level = {true, false, which + "=1"};
-  std::string named = read("P2P_LEVEL", which);
+  const std::string given = read("P2P_LEVEL", which);
+  std::string named = given; // NCCL's documentation: its numbers of old
+  for (auto [number, name] : {std::pair("0", "LOC"), std::pair("1", "PIX"), std::pair("2", "PXB"),
+                              std::pair("3", "PHB"), std::pair("4", "SYS"), std::pair("5", "SYS")})
+    if (given == number)
+      named = name;
   if (named == "LOC" && !level.off)
-    level = {true, false, which + "=LOC"};
+    level = {true, false, which + "=" + given};
   else if (named == "NVL" || named == "PIX" || named == "PXB" || named == "PHB")
     level.onlyNvlink = true;
   else if (named != "" && named != "LOC" && named != "SYS")
-    return {BRAID_INVALID, which + ": expected LOC, NVL, PIX, PXB, PHB or SYS, got '" + named + "'"};
+    return {BRAID_INVALID,
+            which + ": expected LOC, NVL, PIX, PXB, PHB, SYS, or a number from 0 to 5, got '" + given + "'"};
   return {};
 }
 

@@ -47,9 +47,11 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
     if (staging->stages())
       return done; // the plan is of the memory that stands for the buffers
   }
+  const bool byNics = isGpuDirect();
+  Outcome owns = done && (direct || byNics) ? staging->ownsAll(wanted) : Outcome();
   if (done && direct) {
-    std::string why;
-    Directness can = direct->look(wanted, staging->context, why);
+    std::string why = owns.text;
+    Directness can = owns ? direct->look(wanted, staging->context, why) : Directness::OtherDevice;
     if (undecided)
       directness = can; // said at the first start
     else if (can != Directness::Can)
@@ -58,6 +60,8 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   }
   if (!done || same(wanted.tensors, request.tensors))
     return done;
+  if (byNics && !owns)
+    return stageFrom(wanted);
   if (byEngine) {
     done = byEngine->rebind(wanted.tensors);
     if (done)
@@ -68,7 +72,7 @@ Outcome Operation::rebind(const braid_buffer *buffers, size_t count) {
   auto found = std::find_if(others.begin(), others.end(),
                             [&](const Other &other) { return same(other.tensors, wanted.tensors); });
   Other next;
-  const bool byNics = isGpuDirect(), planned = found != others.end();
+  const bool planned = found != others.end();
   std::string how;
   if (planned || !byNics)
     done = fresh.take(wanted, byNics ? &how : nullptr);

@@ -59,11 +59,26 @@ Outcome Staging::openToNics() {
   return current.outcome() ? cuda::visibilityOfWrites(driver, visible) : current.outcome();
 }
 
+Outcome Staging::ownsAll(const Request &request) const {
+  for (const Tensor &tensor : request.tensors)
+    for (auto [at, bytes] : {std::pair<const void *, size_t>(tensor.send, request.operandBytes(tensor)),
+                             std::pair<const void *, size_t>(tensor.receive, request.resultBytes(tensor))}) {
+      cuda::Context owner = context;
+      if (Outcome found = bytes ? cuda::contextOf(driver, addressOf(at), owner) : Outcome(); !found)
+        return found;
+      if (owner != context)
+        return {BRAID_UNSUPPORTED, "its buffers are of several devices, or of another than those before"};
+    }
+  return {};
+}
+
 /// The context of the first buffer's device; a stream and events there.
 Outcome Staging::open(const Request &request, cuda::Context its, int ordinal) {
   Address some = 0;
-  for (const Tensor &tensor : request.tensors)
-    some = some ? some : tensor.send ? addressOf(tensor.send) : addressOf(tensor.receive);
+  for (const Tensor &tensor : request.tensors) // a buffer of no bytes may be anywhere
+    for (const void *each : {request.operandBytes(tensor) ? tensor.send : nullptr,
+                             request.resultBytes(tensor) ? static_cast<const char *>(tensor.receive) : nullptr})
+      some = some ? some : addressOf(each);
   bool device = request.memory == BRAID_MEMORY_DEVICE;
   if (device && !some)
     context = its;

@@ -35,6 +35,8 @@ public:
   bool stages() const { return staged; } ///< it has
   /// Messages are to begin and end on the device: fails where NICs may not write there.
   Outcome openToNics();
+  /// Whether all buffers are of its context: kernels and flushes there reach no others. Copies do.
+  Outcome ownsAll(const Request &request) const;
   bool flushes() const { return visible == cuda::Visible::Flushed; } ///< what NICs have written
   /// Other buffers of the same sizes.
   Outcome rebind(const Request &request);

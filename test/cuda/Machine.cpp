@@ -11,7 +11,7 @@ namespace braid::test {
 int devices() {
   static const char *asked = std::getenv("BRAID_FAKE_CUDA_DEVICES");
   static const int count = asked ? std::atoi(asked) : 0;
-  return count;
+  return machine().devices ? machine().devices : count;
 }
 
 bool broken(const char *how) {

@@ -29,6 +29,7 @@ static_assert(sizeof(Handle) <= sizeof(IpcHandle));
 extern "C" {
 
 /// After so many times nothing of another process can be opened any more.
+void fake_set_devices(int count) { machine().devices = count; }
 void fake_fail_opens(int64_t after) { machine().opensLeft = after; }
 /// Memory as that of cuMemAllocAsync.
 Result cuMemAlloc_v2(Address *at, size_t bytes);

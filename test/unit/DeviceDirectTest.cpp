@@ -5,6 +5,7 @@
 #include "test/conformance/Processes.h"
 #include "test/conformance/Ranks.h"
 #include "test/unit/PlannedOps.h"
+#include "transports/cuda/Current.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -152,6 +153,53 @@ TEST_CASE("where one rank can't, all stage, whichever it is", "[device]") {
         return !wrong.empty() ? wrong : direct ? "expected it to be staged" : "";
       }) == "");
     }
+}
+
+TEST_CASE("buffers of several devices are staged, since kernels of one reach no others", "[device]") {
+  constexpr int count = 2;
+  std::vector<uint64_t> none;
+  CHECK(runProcesses(
+            count, shm(20),
+            [&](int rank, braid_comm *comm, uint64_t &) -> std::string {
+              fake<void(int)>("fake_set_devices")(2);
+              Sum sum(comm, rank, "ring");
+              braid_op_destroy(sum.op);
+              sum.op = nullptr;
+              runtime::Outcome found;
+              const runtime::cuda::Driver *driver = runtime::cuda::Driver::find(found);
+              runtime::cuda::Context other = nullptr;
+              driver->cuDevicePrimaryCtxRetain(&other, 1 - rank);
+              Address away = 0;
+              {
+                runtime::cuda::Current current(*driver, other);
+                driver->cuMemAlloc_v2(&away, n * sizeof(float));
+              }
+              sum.buffer.receive = reinterpret_cast<void *>(away);
+              sum.plan("ring", BRAID_MEMORY_DEVICE);
+              sum.device.put();
+              sum.must(sum.device.start(sum.op));
+              sum.must(sum.device.wait(sum.op));
+              sum.device.get();
+              return !sum.problem.empty() ? sum.problem : sum.isDirect() ? "expected it to be staged" : "";
+            },
+            none) == "");
+}
+
+TEST_CASE("the address of a buffer of no bytes is not looked at", "[device]") {
+  Ranks ranks(2, shm());
+  CHECK(ranks.run([&](int rank, braid_comm *comm) -> std::string {
+    Sum sum(comm, rank, "ring");
+    braid_op_destroy(sum.op);
+    sum.op = nullptr;
+    static char ofHost;
+    sum.buffer = {&ofHost, &ofHost, 0, 0};
+    sum.plan("ring", BRAID_MEMORY_DEVICE);
+    if (sum.op) {
+      sum.must(sum.device.start(sum.op));
+      sum.must(sum.device.wait(sum.op));
+    }
+    return sum.problem;
+  }) == "");
 }
 
 TEST_CASE("a direct operation takes other buffers, and refuses those that peers can't reach", "[device]") {
@@ -340,7 +388,12 @@ TEST_CASE("the environment turns direct reads off", "[device]") {
   CHECK(read({{"NCCL_P2P_LEVEL", "LOC"}}) == "off: NCCL_P2P_LEVEL=LOC");
   CHECK(read({{"NCCL_P2P_LEVEL", "PXB"}}) == "NVLink");
   CHECK(read({{"BRAID_P2P_LEVEL", "SYS"}, {"NCCL_P2P_LEVEL", "LOC"}}) == "on");
-  CHECK(read({{"BRAID_P2P_LEVEL", "far"}}) == "BRAID_P2P_LEVEL: expected LOC, NVL, PIX, PXB, PHB or SYS, got 'far'");
+  CHECK(read({{"BRAID_P2P_LEVEL", "far"}}) ==
+        "BRAID_P2P_LEVEL: expected LOC, NVL, PIX, PXB, PHB, SYS, or a number from 0 to 5, got 'far'");
+  CHECK(read({{"NCCL_P2P_LEVEL", "0"}}) == "off: NCCL_P2P_LEVEL=0");
+  CHECK(read({{"NCCL_P2P_LEVEL", "2"}}) == "NVLink");
+  CHECK(read({{"NCCL_P2P_LEVEL", "4"}}) == "on");
+  CHECK(contains(read({{"NCCL_P2P_LEVEL", "-1"}}), "NCCL_P2P_LEVEL: expected"));
 }
 
 TEST_CASE("a message that is copied is written by the step that makes it", "[device]") {

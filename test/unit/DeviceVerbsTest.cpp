@@ -25,8 +25,8 @@ template <typename Function> Function *ofDriver(const char *name) {
 uint64_t counted(const char *what) { return ofDriver<uint64_t()>(what)(); }
 
 /// What is planned, with BRAID_LOG=on, says so.
-std::string saidBy(const std::function<void()> &body) {
-  Forced log("BRAID_LOG", "on");
+std::string saidBy(const std::function<void()> &body, const char *setting = "on") {
+  Forced log("BRAID_LOG", setting);
   std::FILE *file = std::tmpfile();
   std::fflush(stderr);
   int before = dup(2);
@@ -217,6 +217,11 @@ TEST_CASE("verbs: device memory that can't be registered as a dma-buf goes anoth
     std::string said = saidBy([] { CHECK(moves(BRAID_ALL_GATHER, block, 0, 1) == ""); });
     CHECK(contains(said, "staged through pinned memory of the host: BRAID_NET_GDR_LEVEL=LOC\n"));
     CHECK(staged() == through);
+  }
+  SECTION("but not with the log off") {
+    Use use(Fabric::create());
+    for (const char *setting : {"off", "0", ""})
+      CHECK(saidBy([] { CHECK(moves(BRAID_ALL_GATHER, block, 0, 1) == ""); }, setting) == "");
   }
   SECTION("where it computes it is staged") {
     Use use(Fabric::create());

@@ -7,6 +7,7 @@
 #include "transports/verbs/Connect.h"
 #include "bootstrap/Wire.h"
 #include "braid/runtime/draws/Draws.h"
+#include "core/Log.h"
 #include "transports/verbs/Managed.h"
 #include <algorithm>
 #include <cstdio>
@@ -318,7 +319,7 @@ Outcome connect(const TransportContext &context, Provider &provider, const Knobs
       peers[peer] = std::make_unique<Peer>(*common, int(peer), std::move(links[peer]));
       up = peers[peer]->prepare();
     }
-  if (const char *log = std::getenv("BRAID_LOG"); log && *log && context.me == 0)
+  if (context.me == 0 && logs())
     for (size_t rail = 0; rail < common->rails.size(); ++rail)
       std::fprintf(
           stderr, "braid: verbs: %s: %s%s\n", common->rails[rail].name().c_str(), common->rails[rail].gidWhy.c_str(),
