@@ -52,6 +52,11 @@ Outcome readPeerLevel(const std::function<const char *(const char *)> &variable,
   else if (named != "" && named != "LOC" && named != "SYS")
     return {BRAID_INVALID,
             which + ": expected LOC, NVL, PIX, PXB, PHB, SYS, or a number from 0 to 5, got '" + given + "'"};
+  const char *blocks = variable("BRAID_CUDA_BLOCKS"); // which Kernels.cpp takes
+  const std::string count = blocks ? blocks : "";
+  constexpr size_t digits = 5; // setting: of the largest number that is taken
+  if (count != "" && (count.size() > digits || count[0] == '0' || count.find_first_not_of("0123456789") != count.npos))
+    return {BRAID_INVALID, "BRAID_CUDA_BLOCKS: expected a number from 1 to 99999, got '" + count + "'"};
   return {};
 }
 

@@ -394,6 +394,10 @@ TEST_CASE("the environment turns direct reads off", "[device]") {
   CHECK(read({{"NCCL_P2P_LEVEL", "2"}}) == "NVLink");
   CHECK(read({{"NCCL_P2P_LEVEL", "4"}}) == "on");
   CHECK(contains(read({{"NCCL_P2P_LEVEL", "-1"}}), "NCCL_P2P_LEVEL: expected"));
+  CHECK(read({{"BRAID_CUDA_BLOCKS", "64"}}) == "on");
+  for (const char *wrong : {"many", "0", "-1", "64 ", "123456"})
+    CHECK(read({{"BRAID_CUDA_BLOCKS", wrong}}) ==
+          "BRAID_CUDA_BLOCKS: expected a number from 1 to 99999, got '" + std::string(wrong) + "'");
 }
 
 TEST_CASE("a message that is copied is written by the step that makes it", "[device]") {

@@ -11,6 +11,7 @@
 #include "transports/emulated/Emulated.h"
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -61,8 +62,15 @@ Outcome readSettings(const TransportContext &context, EmulatedProfile &profile, 
                                ": expected wall or virtual, got '" + named + "'"};
   options.time = named == "wall" ? EmulatedTime::Wall : EmulatedTime::Virtual;
   options.seed = context.seed ? context.seed : 1;
-  const char *number = std::getenv("BRAID_EMULATED_JOB");
-  job = context.job ? context.job : number ? std::strtoull(number, nullptr, 10) : 0;
+  job = context.job;
+  const char *given = std::getenv("BRAID_EMULATED_JOB");
+  std::string number = given ? given : "";
+  if (job == 0 && number != "") {
+    auto [end, wrong] = std::from_chars(number.data(), number.data() + number.size(), job);
+    if (wrong != std::errc() || end != number.data() + number.size())
+      return {BRAID_INVALID,
+              "BRAID_EMULATED_JOB: expected a number from 0 to 18446744073709551615, got '" + number + "'"};
+  }
   return {};
 }
 
