@@ -7,6 +7,7 @@
 #include "engines/islands/Islands.h"
 #include "transports/Clock.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -424,6 +425,8 @@ Outcome Communicator::step(uint64_t job, uint64_t number, double &begin) {
 }
 
 Outcome Communicator::sleep(double duration) {
+  if (!std::isfinite(duration))
+    return {BRAID_INVALID, named(me) + ": sleep: expected a time in seconds, got " + std::to_string(duration)};
   Clock *clock = carrier->clock();
   double end = now() + duration;
   for (unsigned spins = 0; now() < end; ++spins) {

@@ -14,11 +14,13 @@ const char *whyNot(Directness said) {
   case Directness::Disabled:
     return "its environment turns it off";
   case Directness::OtherDevice:
-    return "its buffers are of another context than those before";
+    return "its buffers are of another context than those before, or of several";
   case Directness::NoHandle:
     return "its buffers can't be opened by other processes, as those of cuMemAlloc can";
   case Directness::NoKernels:
     return "it has no kernels";
+  case Directness::Unaligned:
+    return "its buffers are not aligned to their elements, as kernels want them";
   default:
     return "its buffers are of the host";
   }
@@ -85,14 +87,22 @@ Directness Direct::look(const Request &request, cuda::Context context, std::stri
     return why = level.why, Directness::Disabled;
   if (its != context)
     return why = whyNot(Directness::OtherDevice), Directness::OtherDevice;
-  if ((request.reduces() || request.accumulation != request.type) && !ownKernels)
+  const bool computes = request.reduces() || request.accumulation != request.type;
+  if (computes && !ownKernels)
     return why = noKernels, Directness::NoKernels;
   for (const Tensor &tensor : request.tensors)
     for (auto [at, bytes] : {std::pair<const char *, size_t>(tensor.send, request.operandBytes(tensor)),
                              std::pair<const char *, size_t>(tensor.receive, request.resultBytes(tensor))}) {
+      if (bytes == 0)
+        continue;
       cuda::Reference reference;
-      if (Outcome named = bytes ? messages.peers.name(at, bytes, reference) : Outcome(); !named)
+      if (Outcome named = messages.peers.name(at, bytes, reference); !named)
         return why = named.text, Directness::NoHandle;
+      cuda::Context of = nullptr; // a kernel reaches no other device's memory without leave, which nobody has asked for
+      if (Outcome found = cuda::contextOf(driver, reinterpret_cast<cuda::Address>(at), of); !found || of != its)
+        return why = whyNot(Directness::OtherDevice), Directness::OtherDevice;
+      if (computes && reinterpret_cast<size_t>(at) % request.elementBytes) // a misaligned access ends the context
+        return why = whyNot(Directness::Unaligned), Directness::Unaligned;
     }
   return Directness::Can;
 }

@@ -62,8 +62,10 @@ Outcome Staging::openToNics() {
 /// The context of the first buffer's device; a stream and events there.
 Outcome Staging::open(const Request &request, cuda::Context its, int ordinal) {
   Address some = 0;
-  for (const Tensor &tensor : request.tensors)
-    some = some ? some : tensor.send ? addressOf(tensor.send) : addressOf(tensor.receive);
+  for (const Tensor &tensor : request.tensors) { // where there are no bytes the address says nothing
+    some = some || !request.operandBytes(tensor) ? some : addressOf(tensor.send);
+    some = some || !request.resultBytes(tensor) ? some : addressOf(tensor.receive);
+  }
   bool device = request.memory == BRAID_MEMORY_DEVICE;
   if (device && !some)
     context = its;

@@ -326,6 +326,58 @@ TEST_CASE("who waits for what a peer says about its device names it", "[device]"
         std::string::npos);
 }
 
+/// With one rank's result elsewhere: all stage, and get what they want.
+std::string stagesWith(const std::function<char *(char *own)> &elsewhere) {
+  constexpr int count = 2;
+  std::vector<uint64_t> none;
+  return runProcesses(
+      count, shm(20),
+      [&](int rank, braid_comm *comm, uint64_t &) -> std::string {
+        Sum sum(comm, rank, "ring");
+        if (rank == 1) {
+          braid_op_destroy(sum.op);
+          sum.buffer.receive = elsewhere(static_cast<char *>(sum.buffer.receive));
+          sum.plan("ring", BRAID_MEMORY_DEVICE);
+        }
+        sum.device.put();
+        sum.must(sum.device.start(sum.op));
+        sum.must(sum.device.wait(sum.op));
+        sum.device.get();
+        if (sum.problem.empty() && rank == 0 && sum.result[n - 1] != 3)
+          return "got " + std::to_string(sum.result[n - 1]);
+        return sum.problem.empty() && sum.isDirect() ? "expected it to be staged" : sum.problem;
+      },
+      none);
+}
+
+TEST_CASE("a rank with buffers on several devices, or misaligned ones, lets all stage", "[device]") {
+  auto alloc = [](intptr_t context, size_t bytes) {
+    runtime::cuda::Context left = nullptr;
+    Address at = 0;
+    fake<int(runtime::cuda::Context)>("cuCtxPushCurrent_v2")(reinterpret_cast<runtime::cuda::Context>(context));
+    fake<int(Address *, size_t)>("cuMemAlloc_v2")(&at, bytes);
+    fake<int(runtime::cuda::Context *)>("cuCtxPopCurrent_v2")(&left);
+    return reinterpret_cast<char *>(at);
+  };
+  CHECK(stagesWith([&](char *) { return alloc(2, n * sizeof(float)); }) == ""); // the stand-in's second device
+  CHECK(stagesWith([&](char *) { return alloc(1, n * sizeof(float) + 1) + 1; }) == "");
+}
+
+TEST_CASE("the address of a device's buffer without bytes means nothing", "[device]") {
+  Ranks ranks(2, shm());
+  CHECK(ranks.run([&](int, braid_comm *comm) -> std::string {
+    float host = 0; // of the host, where a buffer of a device would be
+    braid_buffer buffer = {&host, &host, 0, 0};
+    braid_op_options options = optionsOf(BRAID_ALL_REDUCE, &buffer, 1, nullptr);
+    options.type = BRAID_F32;
+    options.memory = BRAID_MEMORY_DEVICE;
+    braid_op *op = nullptr;
+    if (braid_op_plan(comm, &options, &op) || braid_op_start(op) || braid_op_wait(op))
+      return braid_last_error();
+    return braid_op_destroy(op) ? braid_last_error() : "";
+  }) == "");
+}
+
 TEST_CASE("the environment turns direct reads off", "[device]") {
   auto read = [](std::map<std::string, std::string> variables) -> std::string {
     runtime::PeerLevel level;
