@@ -92,7 +92,7 @@ static std::optional<std::string> pauses(Tree &tree, const Port &port) {
   return any ? std::optional(std::to_string(all)) : std::nullopt;
 }
 
-/// Ports without an agent of performance management have "N/A (no PMA)" instead.
+/// Ports whose driver counts nothing have "N/A (no PMA)" instead.
 static bool isNumber(const std::optional<std::string> &text) { return text && text->find_first_of("0123456789") == 0; }
 
 Counts readCounts(Tree &tree, const Port &port) {
