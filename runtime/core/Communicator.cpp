@@ -8,6 +8,7 @@
 #include "engines/islands/Islands.h"
 #include "transports/Clock.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -425,6 +426,8 @@ Outcome Communicator::step(uint64_t job, uint64_t number, double &begin) {
 
 /// What is left of it goes on at another rate when an operation begins or ends.
 Outcome Communicator::sleep(double duration, double *slowed) {
+  if (!std::isfinite(duration))
+    return {BRAID_INVALID, named(me) + ": sleep: expected a time in seconds, got " + std::to_string(duration)};
   Clock *clock = carrier->clock();
   auto slowdown = [&] { return clock ? clock->slowdown(family->inFlight[0] > 0, family->inFlight[1] > 0) : 1; };
   double rate = slowdown(), begin = now();

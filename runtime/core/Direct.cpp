@@ -19,6 +19,8 @@ const char *whyNot(Directness said) {
     return "its buffers can't be opened by other processes, as those of cuMemAlloc can";
   case Directness::NoKernels:
     return "it has no kernels";
+  case Directness::Unaligned:
+    return "its buffers are not aligned to their elements, as kernels want them";
   default:
     return "its buffers are of the host";
   }
@@ -96,14 +98,19 @@ Directness Direct::look(const Request &request, cuda::Context context, std::stri
     return why = level.why, Directness::Disabled;
   if (its != context)
     return why = whyNot(Directness::OtherDevice), Directness::OtherDevice;
-  if ((request.reduces() || request.accumulation != request.type) && !ownKernels)
+  const bool computes = request.reduces() || request.accumulation != request.type;
+  if (computes && !ownKernels)
     return why = noKernels, Directness::NoKernels;
   for (const Tensor &tensor : request.tensors)
     for (auto [at, bytes] : {std::pair<const char *, size_t>(tensor.send, request.operandBytes(tensor)),
                              std::pair<const char *, size_t>(tensor.receive, request.resultBytes(tensor))}) {
+      if (bytes == 0)
+        continue;
       cuda::Reference reference;
-      if (Outcome named = bytes ? messages.peers.name(at, bytes, reference) : Outcome(); !named)
+      if (Outcome named = messages.peers.name(at, bytes, reference); !named)
         return why = named.text, Directness::NoHandle;
+      if (computes && reinterpret_cast<size_t>(at) % request.elementBytes) // a misaligned access ends the context
+        return why = whyNot(Directness::Unaligned), Directness::Unaligned;
     }
   return Directness::Can;
 }

@@ -24,7 +24,7 @@
 namespace braid::runtime {
 
 /// What a rank says about its part of an operation.
-enum class Directness : uint8_t { HostBuffers, Can, Disabled, OtherDevice, NoHandle, NoKernels };
+enum class Directness : uint8_t { HostBuffers, Can, Disabled, OtherDevice, NoHandle, NoKernels, Unaligned };
 /// "its buffers are of the host": why not.
 const char *whyNot(Directness said);
 

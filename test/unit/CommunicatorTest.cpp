@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <climits>
+#include <cmath>
 #include <cstring>
 
 using namespace braid;
@@ -518,4 +519,12 @@ TEST_CASE("of several deaths the exchange's account is believed, but only of dea
   CHECK(exchange.agree("key", {0, 1, 2, 3}, refused, 1).text == refused.text);
   exchange.said = {BRAID_PEER_DIED, "the store at 127.0.0.1:1 is gone"};
   CHECK(exchange.agree("key", {0, 1, 2, 3}, messenger, 1).text == messenger.text);
+}
+
+TEST_CASE("a sleep without end is refused", "[runtime]") {
+  Ranks ranks(1, {});
+  for (double seconds : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    CHECK(braid_sleep(ranks.comm(0), seconds) == BRAID_INVALID);
+    CHECK(std::string(braid_last_error()).find("sleep: expected a time in seconds, got ") != std::string::npos);
+  }
 }

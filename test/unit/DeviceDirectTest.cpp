@@ -374,6 +374,43 @@ TEST_CASE("who waits for what a peer says about its device names it", "[device]"
         std::string::npos);
 }
 
+/// With one rank's result elsewhere: all stage, and get what they want.
+std::string stagesWith(const std::function<char *(char *own)> &elsewhere) {
+  constexpr int count = 2;
+  std::vector<uint64_t> none;
+  return runProcesses(
+      count, shm(20),
+      [&](int rank, braid_comm *comm, uint64_t &) -> std::string {
+        Sum sum(comm, rank, "ring");
+        if (rank == 1) {
+          braid_op_destroy(sum.op);
+          sum.buffer.receive = elsewhere(static_cast<char *>(sum.buffer.receive));
+          sum.plan("ring", BRAID_MEMORY_DEVICE);
+        }
+        sum.device.put();
+        sum.must(sum.device.start(sum.op));
+        sum.must(sum.device.wait(sum.op));
+        sum.device.get();
+        if (sum.problem.empty() && rank == 0 && sum.result[n - 1] != 3)
+          return "got " + std::to_string(sum.result[n - 1]);
+        return sum.problem.empty() && sum.isDirect() ? "expected it to be staged" : sum.problem;
+      },
+      none);
+}
+
+TEST_CASE("a rank with buffers on several devices, or misaligned ones, lets all stage", "[device]") {
+  auto alloc = [](intptr_t context, size_t bytes) {
+    runtime::cuda::Context left = nullptr;
+    Address at = 0;
+    fake<int(runtime::cuda::Context)>("cuCtxPushCurrent_v2")(reinterpret_cast<runtime::cuda::Context>(context));
+    fake<int(Address *, size_t)>("cuMemAlloc_v2")(&at, bytes);
+    fake<int(runtime::cuda::Context *)>("cuCtxPopCurrent_v2")(&left);
+    return reinterpret_cast<char *>(at);
+  };
+  CHECK(stagesWith([&](char *) { return alloc(2, n * sizeof(float)); }) == ""); // the stand-in's second device
+  CHECK(stagesWith([&](char *) { return alloc(1, n * sizeof(float) + 1) + 1; }) == "");
+}
+
 TEST_CASE("the environment turns direct reads off", "[device]") {
   auto read = [](std::map<std::string, std::string> variables) -> std::string {
     runtime::PeerLevel level;

@@ -63,11 +63,11 @@ std::string Counter::name() const {
   return whole.substr(whole.find('/') + 1); // all, if there is none
 }
 
-double Counts::of(const Counter *counter) const {
+std::optional<double> Counts::of(const Counter *counter) const {
   for (const Count &count : all)
     if (count.counter == counter)
       return count.value;
-  return 0;
+  return std::nullopt;
 }
 
 /// Frames by which the link's other end has stopped this one: rx_prio3_pause of mlx5, rx_pause of others, as `ethtool -S` has them.
@@ -92,20 +92,23 @@ static std::optional<std::string> pauses(Tree &tree, const Port &port) {
   return any ? std::optional(std::to_string(all)) : std::nullopt;
 }
 
+/// Ports whose driver counts nothing have "N/A (no PMA)" instead.
+static bool isNumber(const std::optional<std::string> &text) { return text && text->find_first_of("0123456789") == 0; }
+
 Counts readCounts(Tree &tree, const Port &port) {
   Counts counts;
   for (const auto &pair : packets) {
     std::optional<std::string> sent = tree.read(port.folder() + "/" + pair[0]),
                                received = tree.read(port.folder() + "/" + pair[1]);
-    if ((!sent && !received) || counts.packetsKnown)
+    if (!isNumber(sent) || !isNumber(received) || counts.packetsKnown)
       continue;
     counts.packetsKnown = true;
-    counts.packets = numberOf(sent.value_or("")) + numberOf(received.value_or(""));
+    counts.packets = numberOf(*sent) + numberOf(*received);
   }
   for (const Counter &counter : table) {
     bool own = std::string(counter.path).find('/') != std::string::npos;
     std::optional<std::string> text = own ? tree.read(port.folder() + "/" + counter.path) : pauses(tree, port);
-    if (text && text->find_first_of("0123456789") == 0)
+    if (isNumber(text))
       counts.all.push_back({&counter, numberOf(*text)});
   }
   return counts;
@@ -113,9 +116,12 @@ Counts readCounts(Tree &tree, const Port &port) {
 
 Counts grown(const Counts &after, const Counts &before) {
   Counts counts = after;
-  counts.packets -= before.packets;
-  for (Count &count : counts.all)
-    count.value -= before.of(count.counter);
+  counts.packetsKnown = after.packetsKnown && before.packetsKnown;
+  counts.packets = counts.packetsKnown ? after.packets - before.packets : 0;
+  counts.all.clear();
+  for (const Count &count : after.all)
+    if (std::optional<double> began = before.of(count.counter))
+      counts.all.push_back({count.counter, count.value - *began});
   return counts;
 }
 

@@ -27,12 +27,12 @@ struct Counts {
   bool packetsKnown = false; ///< the device counts packets
   double packets = 0;        ///< sent and received
   std::vector<Count> all;    ///< of those counters that the device has
-  double of(const Counter *counter) const;
+  std::optional<double> of(const Counter *counter) const;
 };
 
 Counts readCounts(Tree &tree, const Port &port);
 
-/// What was counted between two times. A counter that was not there before began at 0.
+/// What was counted between two times, by counters that could be read at both: of others nobody knows where they began.
 Counts grown(const Counts &after, const Counts &before);
 
 } // namespace braid::doctor
