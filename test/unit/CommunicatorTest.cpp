@@ -307,7 +307,7 @@ std::string answerTo(const std::vector<char> &announcement) {
   std::string problem, broken;
   std::thread other([&] {
     std::vector<std::string> all;
-    runtime::TransportContext context{*exchanges[1], {0, 1}, 1, "job", 20};
+    runtime::TransportContext context{*exchanges[1], {0, 1}, 1, "job", 20, ""};
     std::unique_ptr<runtime::Transport> transport;
     broken = exchanges[1]->allgather("job/hello", {0, 1}, "7 version 1, transport 'shm'", 20, all).text;
     broken += runtime::makeTransport("shm", context, transport).text;
