@@ -194,7 +194,9 @@ Result<Bytes> parseBytes(const std::string &text, bool unitOptional) {
     return value.error();
   if (*value >= 9.2e18) // beyond int64_t
     return Error{"expected a size below 8192 PiB, got \"" + text + "\"", {}};
-  if (*value != std::floor(*value))
+  // A fraction of a larger unit is rarely a whole number ("82.1 MiB", as toString writes sizes): the bytes that are whole count.
+  bool isInBytes = bool(parse(text, {{1, "B"}}, "a size", "8 B", /*unitOptional=*/true));
+  if (*value != std::floor(*value) && (isInBytes || *value < 1))
     return Error{"expected a whole number of bytes, got \"" + text + "\"", {}};
   return Bytes{int64_t(*value)};
 }

@@ -16,6 +16,7 @@
 #include "braid/cost_models/Cluster.h"
 #include "braid/cost_models/Result.h"
 #include "braid/cost_models/Units.h"
+#include "braid/runtime/algorithms/Nearest.h"
 #include "topology/Ranges.h"
 #include <set>
 #include <string>
@@ -39,8 +40,7 @@ struct PlacedNode {
 /// How the name of a layer that is no file begins: what a caller has set.
 constexpr const char *overridePrefix = "override of ";
 
-/// The known word nearest to `word`, if it is near enough for a slip of the keyboard; else empty.
-std::string nearest(const std::string &word, const std::vector<std::string> &known);
+using algorithms::nearest;
 
 /// As C's %g writes it.
 std::string numberText(double value);

@@ -1,5 +1,6 @@
 //===- MeasuredOps.cpp - a profiler's measurements as times of a program's locations ----------------------------===//
 #include "braid/passes/MeasuredOps.h"
+#include "braid/passes/LocationText.h"
 
 #include "analysis/JobCluster.h"
 #include "analysis/LocatedTasks.h"
@@ -28,7 +29,7 @@ FailureOr<MatchedOps> matchMeasured(ModuleOp module, StringRef clusterOption, co
   if (failed(model))
     return failure();
   if (model->program.blocks.empty())
-    return emitError(module.getLoc(), "expected a program with collectives, got none: there is nothing to plan");
+    return emitError(placeOf(module), "expected a program with collectives, got none: there is nothing to plan");
 
   ModuleFacts facts(module);
   LocatedTasks located(facts);

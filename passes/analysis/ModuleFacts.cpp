@@ -222,6 +222,12 @@ SmallVector<std::string> locationKeys(Location location) {
   return files;
 }
 
+Location placeOf(ModuleOp module) {
+  auto place = module.getLoc()->findInstanceOf<FileLineColLoc>();
+  return place && place.getLine() == 0 && !module.getBody()->empty() ? module.getBody()->front().getLoc()
+                                                                     : module.getLoc();
+}
+
 std::string locationText(Location location) {
   SmallVector<std::string> keys = locationKeys(location);
   return keys.empty() ? "unknown location" : keys.front();

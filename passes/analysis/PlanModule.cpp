@@ -17,7 +17,7 @@ namespace mlir::braid {
 FailureOr<cost::Engine> readEngine(ModuleOp module, StringRef name) {
   if (std::optional<cost::Engine> engine = cost::parseEngine(name.str()))
     return *engine;
-  return emitError(module.getLoc(), "engine: expected ") << cost::engineNames << ", got '" << name << "'";
+  return emitError(placeOf(module), "engine: expected ") << cost::engineNames << ", got '" << name << "'";
 }
 
 cost::BucketForm bucketForm(cost::Engine engine, bool exported) {
@@ -32,24 +32,24 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
   if (request.objective == "serving")
     options.objective.kind = cost::ObjectiveKind::Serving;
   else if (request.objective != "training")
-    return emitError(module.getLoc(), "objective: expected training or serving, got '") << request.objective << "'";
+    return emitError(placeOf(module), "objective: expected training or serving, got '") << request.objective << "'";
   options.objective.quantile = request.quantile.value_or(cluster.defaultQuantile);
   if (!(options.objective.quantile > 0 && options.objective.quantile < 1))
-    return emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ")
+    return emitError(placeOf(module), "quantile: expected a number between 0 and 1, got ")
            << options.objective.quantile;
   options.memoryLimit = cluster.device.memory;
   if (!request.memoryLimit.empty()) {
     cost::Result<cost::Bytes> limit = cost::parseBytes(request.memoryLimit);
     if (!limit)
-      return emitError(module.getLoc(), "memory-limit: ") << limit.error().text();
+      return emitError(placeOf(module), "memory-limit: ") << limit.error().text();
     if (limit->value <= 0)
-      return emitError(module.getLoc(), "memory-limit: expected more than none, got '") << request.memoryLimit << "'";
+      return emitError(placeOf(module), "memory-limit: expected more than none, got '") << request.memoryLimit << "'";
     options.memoryLimit = *limit;
   }
   if (!request.budget.empty() && request.budget != "0") {
     cost::Result<cost::Seconds> budget = cost::parseSeconds(request.budget);
     if (!budget)
-      return emitError(module.getLoc(), "budget: ") << budget.error().text();
+      return emitError(placeOf(module), "budget: ") << budget.error().text();
     options.budget = *budget;
   } else if (request.budget == "0") {
     options.budget = {};
@@ -111,7 +111,7 @@ static void warnUnmatched(ModuleOp module, const ComputeProfile &profile, const 
   for (auto &[key, time] : model.unmatched)
     lost += time;
   auto &[key, time] = model.unmatched.front();
-  emitWarning(module.getLoc(), "compute profile: ")
+  emitWarning(placeOf(module), "compute profile: ")
       << profile.path << ": " << model.unmatched.size() << " of " << profile.locations.size() << " locations, "
       << cost::toString(lost) << " of " << cost::toString(all)
       << ", are of no computation of this program, the longest: \"" << key << "\", " << cost::toString(time);
@@ -142,18 +142,18 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   if (failed(engine))
     return failure();
   if (*engine == cost::Engine::Nccl && !cluster->staleNccl.empty())
-    emitWarning(module.getLoc()) << cluster->staleNccl;
+    emitWarning(placeOf(module)) << cluster->staleNccl;
   if (request.target != "stablehlo" && request.target != "braid")
-    return emitError(module.getLoc(), "target: expected stablehlo or braid, got '") << request.target << "'";
+    return emitError(placeOf(module), "target: expected stablehlo or braid, got '") << request.target << "'";
   std::optional<ComputeProfile> profile;
   if (!request.computeProfile.empty()) {
     cost::Result<ComputeProfile> read = readComputeProfile(request.computeProfile);
     if (!read)
-      return emitError(module.getLoc()) << read.error().text();
+      return emitError(placeOf(module)) << read.error().text();
     profile = *read;
     if (std::string program = profile->program.empty() ? "" : UnplannedProgram(module).hash();
         program != profile->program)
-      return emitError(module.getLoc(), "compute profile: ")
+      return emitError(placeOf(module), "compute profile: ")
              << profile->path << ": expected one of this program (" << program << "), got one of another program ("
              << profile->program << "): record it again with braid-run --record-profile";
   }
@@ -187,7 +187,7 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   plan.options.sampling = cost::affordable(plan.model.program, plan.options.sampling);
   cost::Result<cost::PlanResult> result = cost::plan(plan.model.program, *plan.pricer, plan.options);
   if (!result)
-    return emitError(module.getLoc(), "plan: ") << result.error().text();
+    return emitError(placeOf(module), "plan: ") << result.error().text();
   plan.result = std::move(*result);
   separate(plan.model.program, *plan.pricer, plan.options, plan.result);
   if (request.policy == cost::Policy::Braid)
@@ -300,7 +300,7 @@ FailureOr<cost::Program> programOn(const ModulePlan &plan, const cost::Cluster &
   if (!plan.request.computeProfile.empty()) {
     cost::Result<ComputeProfile> read = readComputeProfile(plan.request.computeProfile);
     if (!read)
-      return emitError(ModuleOp(plan.module).getLoc()) << read.error().text();
+      return emitError(placeOf(plan.module)) << read.error().text();
     profile = *read;
   }
   ModelOptions options;

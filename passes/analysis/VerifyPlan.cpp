@@ -52,7 +52,7 @@ private:
   InFlightDiagnostic error(Operation *op, StringRef rule) {
     broken = true;
     // On a module only the place is printed, not all of it.
-    InFlightDiagnostic diagnostic = op == module ? emitError(op->getLoc()) : op->emitError();
+    InFlightDiagnostic diagnostic = op == module ? emitError(placeOf(module)) : op->emitError();
     return std::move(diagnostic << "plan rule " << rule << ": ");
   }
 

@@ -4,6 +4,7 @@
 #include "analysis/ModelledPlan.h"
 #include "analysis/ProgramModel.h"
 #include "analysis/SharedRanks.h"
+#include "braid/passes/LocationText.h"
 #include "braid/passes/Passes.h"
 #include "transforms/ApplySchedule.h"
 #include "transforms/PlanRemarks.h"
@@ -20,7 +21,7 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (inFlight < 1) {
-      emitError(module.getLoc(), "in-flight: expected 1 or more, got ") << int64_t(inFlight);
+      emitError(placeOf(module), "in-flight: expected 1 or more, got ") << int64_t(inFlight);
       return signalPassFailure();
     }
     FailureOr<cost::Engine> runs = readEngine(module, engine);
@@ -28,7 +29,7 @@ struct OverlapCollectives : impl::BraidOverlapCollectivesBase<OverlapCollectives
       return signalPassFailure();
     bool priced = !cluster.empty() || module->hasAttr(BraidDialect::getClusterAttrName());
     if (!priced && !placement.empty()) {
-      emitError(module.getLoc(), "placement: expected a cluster with it, got none");
+      emitError(placeOf(module), "placement: expected a cluster with it, got none");
       return signalPassFailure();
     }
     std::optional<cost::Cluster> read;

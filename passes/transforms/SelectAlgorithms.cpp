@@ -27,7 +27,7 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
     if (failed(runs))
       return signalPassFailure();
     if (!std::isnan(quantile) && !(quantile > 0 && quantile < 1)) {
-      emitError(module.getLoc(), "quantile: expected a number between 0 and 1, got ") << double(quantile);
+      emitError(placeOf(module), "quantile: expected a number between 0 and 1, got ") << double(quantile);
       return signalPassFailure();
     }
     SmallVector<CollectiveOpInterface> collectives;

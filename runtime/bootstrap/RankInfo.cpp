@@ -125,7 +125,7 @@ Outcome readRendezvous(RankInfo &info, const std::string &rendezvous, const Envi
   info.secret = first(environment, {"BRAID_JOB_SECRET"});
   if (info.secret.size() < minimumSecret)
     return invalid("BRAID_JOB_SECRET: expected a secret of at least " + std::to_string(minimumSecret) +
-                   " bytes, the same on all ranks (head -c 16 /dev/urandom | xxd -p), got " +
+                   " bytes, the same on all ranks (export BRAID_JOB_SECRET=$(cat /proc/sys/kernel/random/uuid)), got " +
                    (info.secret.empty() ? std::string("none") : std::to_string(info.secret.size()) + " bytes"));
   std::string serves = first(environment, {"BRAID_STORE"});
   if (!serves.empty() && serves != "launcher" && serves != "rank0")
@@ -144,7 +144,8 @@ Outcome readRendezvous(RankInfo &info, const std::string &rendezvous, const Envi
     if (std::string nodes = first(environment, {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"});
         !nodes.empty() && nodes != "1")
       return invalid("BRAID_RENDEZVOUS: expected host:port of rank 0, since the step has " + nodes +
-                     " nodes, got none");
+                     " nodes, got none; its first: BRAID_RENDEZVOUS=$(scontrol show hostnames $SLURM_JOB_NODELIST | "
+                     "head -n 1):29400");
   if (master.empty())
     master = "127.0.0.1";
   if (master.find(':') != std::string::npos && master.front() != '[')

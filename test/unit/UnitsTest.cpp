@@ -29,6 +29,7 @@ TEST_CASE("quantities are read with their units") {
   CHECK(parseBytes("80GB")->value == 80000000000);
   CHECK(parseBytes("1.5 KiB")->value == 1536);
   CHECK(parseBytes("8", true)->value == 8);
+  CHECK(parseBytes("82.1 MiB")->value == 86088089);              // 86088089.6
   CHECK(parseBytesPerSecond("400 Gb/s")->value == Approx(50e9)); // bits
   CHECK(parseBytesPerSecond("50 GB/s")->value == Approx(50e9));  // bytes
   CHECK(parseBytesPerSecond("1 GiB/s")->value == Approx(double(1 << 30)));
@@ -65,6 +66,8 @@ TEST_CASE("no unit, another unit, a sign or no number is an error that says so")
   CHECK_THAT(message("0x10 s"), Contains("with the unit \"x10 s\""));
   CHECK_FALSE(parseBytes("8"));
   CHECK_FALSE(parseBytes("0.5 B"));
+  CHECK_FALSE(parseBytes("8.5", true));
+  CHECK_FALSE(parseBytes("0.0001 KiB"));
   CHECK_FALSE(parseBytes("100000000 TiB"));
   CHECK_FALSE(parseBytes("8 Gb")); // bits are no size
   CHECK_FALSE(parseBytesPerSecond("400 Gb"));

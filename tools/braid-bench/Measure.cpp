@@ -70,9 +70,12 @@ public:
   Progress(const MeasureOptions &options, int ranks) : began(Clock::now()), said(began) {
     for (Kind kind : options.kinds)
       cells += options.sizes.size() * algorithmsOf(options, kind, ranks).size();
-    fprintf(stderr, "braid-bench: %zu measurements (%zu collectives, %zu sizes) on %d ranks, %g s each: about %.0f s\n",
-            cells, options.kinds.size(), options.sizes.size(), ranks, options.seconds,
-            std::ceil(double(cells) * options.seconds));
+    auto several = [](size_t count, const std::string &what) {
+      return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    fprintf(stderr, "braid-bench: %s (%s, %s) on %s, %g s each: about %.0f s\n", several(cells, "measurement").c_str(),
+            several(options.kinds.size(), "collective").c_str(), several(options.sizes.size(), "size").c_str(),
+            several(size_t(ranks), "rank").c_str(), options.seconds, std::ceil(double(cells) * options.seconds));
   }
   /// After each, those that were left out too.
   void measured() {

@@ -1,6 +1,7 @@
 //===- MeasureOptions.cpp - what braid-bench measure is asked for -----------------------------------------------------===//
 #include "MeasureOptions.h"
 #include "braid/cost_models/Units.h"
+#include "braid/runtime/algorithms/Nearest.h"
 #include "braid/runtime/algorithms/StepProgram.h"
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +17,7 @@ Plans each collective once, checks what it computes, then times it. One row for 
 
   --collective LIST   all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, permute
                       (to the next rank); default: the first five
-  --sizes LIST        bytes of the larger buffer of a rank, as nccl-tests counts them (of an all_gather the result;
+  --sizes LIST        or --bytes: of the larger buffer of a rank, as nccl-tests counts them (of an all_gather the result;
                       braid-sim price takes the operand): 8,64KiB or a range of powers of two 8..64MiB (default)
   --type TYPE         f32 (default), f64, f16, bf16, i8, u8, i16, i32, i64; reductions are sums
   --algorithm LIST    by name, or all that serve the collective; default: the runtime's choice
@@ -69,20 +70,30 @@ std::vector<std::string> split(const std::string &text) {
   return parts;
 }
 
+std::string listed(const std::vector<std::string> &words) {
+  std::string text;
+  for (const std::string &word : words)
+    text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// What is wrong with a word that is none of those known.
+std::string unknown(const std::string &word, const std::vector<std::string> &known) {
+  return "expected one of " + listed(known) + ", got '" + word + "'" + algorithms::didYouMean(word, known);
+}
+
 std::string readKinds(const std::string &text, std::vector<Kind> &kinds) {
   kinds.clear();
-  std::string known;
-  for (const char *name : kindNames)
-    known += (known.empty() ? "" : ", ") + std::string(name);
+  std::vector<std::string> known(std::begin(kindNames), std::end(kindNames));
   for (const std::string &part : split(text)) {
     size_t before = kinds.size();
     for (size_t i = 0; i < sizeof(kindNames) / sizeof(*kindNames); ++i)
       if (part == kindNames[i])
         kinds.push_back(Kind(i));
     if (kinds.size() == before)
-      return "expected one of " + known + ", got '" + part + "'";
+      return unknown(part, known);
   }
-  return kinds.empty() ? "expected some of " + known + ", got none" : "";
+  return kinds.empty() ? "expected some of " + listed(known) + ", got none" : "";
 }
 
 std::string readSizes(const std::string &text, std::vector<size_t> &sizes) {
@@ -104,26 +115,28 @@ std::string readSizes(const std::string &text, std::vector<size_t> &sizes) {
 }
 
 std::string readAlgorithms(const std::string &text, MeasureOptions &options) {
-  options.allAlgorithms = text == "all";
-  options.algorithms = options.allAlgorithms ? std::vector<std::string>() : split(text);
-  std::string known;
+  options.algorithms = split(text);
+  auto all = std::remove(options.algorithms.begin(), options.algorithms.end(), "all");
+  options.allAlgorithms = all != options.algorithms.end();
+  options.algorithms.erase(all, options.algorithms.end());
+  std::vector<std::string> known = {"all"};
   for (const algorithms::Algorithm &algorithm : algorithms::registry())
-    known += ", " + algorithm.name;
+    known.push_back(algorithm.name);
   for (const std::string &name : options.algorithms) {
     algorithms::StepOptions taken;
     std::string problem;
     if (!algorithms::parse(name, taken, problem))
-      return problem.empty() ? "expected all" + known + ", got '" + name + "'" : "algorithm '" + name + "': " + problem;
+      return problem.empty() ? unknown(name, known) : "algorithm '" + name + "': " + problem;
   }
-  return options.allAlgorithms || !options.algorithms.empty() ? "" : "expected all" + known + ", got none";
+  return options.allAlgorithms || !options.algorithms.empty() ? "" : "expected some of " + listed(known) + ", got none";
 }
 
 std::string readType(const std::string &text, const ElementType *&type) {
-  std::string known;
+  std::vector<std::string> known;
   for (const ElementType &candidate : types)
-    known += (known.empty() ? "" : ", ") + std::string(candidate.name);
+    known.push_back(candidate.name);
   type = typeNamed(text);
-  return type ? "" : "expected one of " + known + ", got '" + text + "'";
+  return type ? "" : unknown(text, known);
 }
 
 } // namespace
@@ -150,6 +163,7 @@ std::string parseMeasureOptions(int argc, char **argv, MeasureOptions &options, 
   std::vector<Option> all = rankOptions(options);
   all.insert(all.end(), {{"collective", [&](const std::string &value) { return readKinds(value, options.kinds); }},
                          {"sizes", [&](const std::string &value) { return readSizes(value, options.sizes); }},
+                         {"bytes", [&](const std::string &value) { return readSizes(value, options.sizes); }},
                          {"type", [&](const std::string &value) { return readType(value, options.type); }},
                          {"algorithm", [&](const std::string &value) { return readAlgorithms(value, options); }},
                          numberOption("channels", options.channels, 0, 64),

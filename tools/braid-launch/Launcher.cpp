@@ -37,7 +37,8 @@ bool Launcher::openStore() {
   std::string random = randomBytes(16);
   secret = given ? given : hex(random.data(), random.size());
   if (secret.size() < 16 || (!alone && !given)) {
-    say("BRAID_JOB_SECRET: expected a secret of at least 16 bytes, the same on all hosts, got " +
+    say("BRAID_JOB_SECRET: expected a secret of at least 16 bytes, the same on all hosts (export "
+        "BRAID_JOB_SECRET=$(cat /proc/sys/kernel/random/uuid) on one, its value on the others), got " +
         (given ? std::to_string(secret.size()) + " bytes" : std::string("none")));
     return false;
   }

@@ -9,6 +9,7 @@
 
 #include "braid/dialect/BraidOps.h"
 #include "braid/dialect/Groups.h"
+#include "braid/passes/LocationText.h"
 #include "braid/passes/Passes.h"
 #include "braid/passes/PlaceholderDialects.h"
 #include "braid/runtime/algorithms/Paths.h"
@@ -19,6 +20,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
@@ -138,14 +140,22 @@ std::unique_ptr<Program> compile(const CompileOptions &options) {
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &program->context);
   program->context.printOpOnDiagnostic(false);
-  program->module = parseSourceFile<ModuleOp>(options.file, sources, &program->context);
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(options.file, &message);
+  if (!file || file->getBuffer().trim().empty()) {
+    llvm::errs() << (file ? options.file + ": error: expected a program, got an empty file" : "error: " + message)
+                 << "\n";
+    return nullptr;
+  }
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  program->module = parseSourceFile<ModuleOp>(sources, &program->context);
   if (!program->module)
     return nullptr;
   ModuleOp module = *program->module;
   nameFile(module, options.file);
   auto entry = module.lookupSymbol<func::FuncOp>(options.entry);
   if (!entry) {
-    module.emitError() << "entry, expected a func.func @" << options.entry << ", got none";
+    emitError(mlir::braid::placeOf(module)) << "entry, expected a func.func @" << options.entry << ", got none";
     return nullptr;
   }
   program->ranks = mlir::braid::rankCountOf(module, &program->exactly);

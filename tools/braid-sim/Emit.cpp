@@ -9,8 +9,10 @@
 #include "Subcommands.h"
 #include "braid/cost_models/Choices.h"
 #include "braid/passes/Export.h"
+#include "braid/runtime/algorithms/Nearest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cost = ::braid::cost;
@@ -31,6 +33,18 @@ cost::Result<std::vector<cost::CommunicatorShape>> parseShapes(llvm::StringRef t
     shapes.push_back(shape);
   }
   return shapes;
+}
+
+/// A file that NCCL opens wherever its job runs: a path does not depend on where this tool was called. A name without a folder is
+/// for the loader to find, if it is a library's.
+std::string pathForJobs(const char *option, const std::string &path) {
+  bool library = llvm::StringRef(option) == "--plugin";
+  if (path.empty() || (library && path.find('/') == std::string::npos))
+    return path;
+  if (!llvm::sys::fs::exists(path))
+    llvm::errs() << "warning: " << option << ": no file '" << path << "' on this host; each host of the job needs it\n";
+  llvm::SmallString<128> whole(path);
+  return llvm::sys::fs::make_absolute(whole) ? path : whole.str().str();
 }
 
 cost::Result<std::string> flagsOfXla(llvm::StringRef backend) {
@@ -81,7 +95,10 @@ int mlir::braid::sim::runEmit(int argc, char **argv) {
   };
   bool ofCluster = format == "nccl-tuner" || format == "nccl-env" || format == "ompi-rules";
   if (!ofCluster && format != "xla-flags")
-    return fail("format, expected nccl-tuner, nccl-env, ompi-rules or xla-flags, got '" + format + "'");
+    return fail("format, expected nccl-tuner, nccl-env, ompi-rules or xla-flags, got '" + format + "'" +
+                ::braid::algorithms::didYouMean(format, {"nccl-tuner", "nccl-env", "ompi-rules", "xla-flags"}));
+  if (plugin.getNumOccurrences() && tunerFile.empty())
+    return fail("--plugin, expected --tuner-file, the file that the plugin reads, beside it, got none");
   if (ofCluster && clusterPath.empty())
     return fail("--cluster, expected a cluster file, got none");
   if (by != "table" && by != "constants")
@@ -111,7 +128,8 @@ int mlir::braid::sim::runEmit(int argc, char **argv) {
     if (format == "nccl-tuner")
       text = cost::emitNcclTuner(*cluster, {*shapes, *largest, by == "constants", overrule});
     else if (format == "nccl-env")
-      text = cost::emitNcclEnvironment(*cluster, tunerFile, plugin);
+      text =
+          cost::emitNcclEnvironment(*cluster, pathForJobs("--tuner-file", tunerFile), pathForJobs("--plugin", plugin));
     else
       text = cost::emitOpenMpiRules(*cluster, ranks.getNumOccurrences() ? ranks : cluster->ranks(), *largest);
   }

@@ -11,6 +11,7 @@
 #include "PriceReport.h"
 #include "Subcommands.h"
 #include "Sweep.h"
+#include "braid/runtime/algorithms/Nearest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -31,13 +32,13 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-static std::optional<cost::CollectiveKind> parseCollective(llvm::StringRef text, std::string &known) {
+static std::optional<cost::CollectiveKind> parseCollective(llvm::StringRef text, std::vector<std::string> &known) {
   using cost::CollectiveKind;
   std::optional<CollectiveKind> found;
   for (CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
                               CollectiveKind::AllToAll, CollectiveKind::Permute, CollectiveKind::Broadcast,
                               CollectiveKind::Reduce, CollectiveKind::Gather, CollectiveKind::Scatter}) {
-    known += (known.empty() ? "" : ", ") + std::string(::braid::algorithms::name(kind));
+    known.push_back(::braid::algorithms::name(kind));
     if (text == ::braid::algorithms::name(kind))
       found = kind;
   }
@@ -279,6 +280,7 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
       cl::desc("operand of each rank: 25MiB, or a range 8..1GiB with a unit at its high end; of an all_gather "
                "nccl-tests and braid-bench count the result, ranks times as much; required"),
       cl::cat(category));
+  cl::alias sizesAlias("sizes", cl::desc("as --bytes"), cl::aliasopt(bytes), cl::cat(category));
   cl::opt<std::string> clusterFile("cluster", cl::desc("cluster file; required"), cl::cat(category));
   cl::opt<std::string> engineName("engine", cl::init("nccl"), cl::desc("nccl (default), braid"), cl::cat(category));
   cl::opt<int> ranks("ranks", cl::init(0), cl::desc("the first N devices (default: all)"), cl::cat(category));
@@ -302,10 +304,11 @@ int mlir::braid::sim::runPrice(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "what one collective costs on a cluster, by size, and why\n");
 
-  std::string known;
+  std::vector<std::string> known;
   std::optional<cost::CollectiveKind> kind = parseCollective(collective, known);
   if (!kind)
-    return fail("collective, expected one of " + known + ", got '" + collective + "'");
+    return fail("collective, expected one of " + llvm::join(known, ", ") + ", got '" + collective + "'" +
+                ::braid::algorithms::didYouMean(collective, known));
   if (bytes.empty() || clusterFile.empty())
     return fail(bytes.empty() ? "--bytes, expected a size or a range such as 8..1GiB, got none"
                               : "--cluster, expected a cluster file, got none");

@@ -11,7 +11,9 @@
 #include "../command/Command.h"
 #include "WriteModule.h"
 #include "braid/cost_models/Schedule.h"
+#include "braid/runtime/algorithms/Nearest.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -101,9 +103,13 @@ static int run(int argc, char **argv) {
     auto chosen = std::find_if(plan.result.policies.begin(), plan.result.policies.end(),
                                [&](const cost::PolicyResult &r) { return name == cost::name(r.policy); });
     if (chosen == plan.result.policies.end()) {
+      std::vector<std::string> known;
+      for (const cost::PolicyResult &result : plan.result.policies)
+        known.push_back(cost::name(result.policy));
       llvm::errs()
-          << "error: --policy: expected a policy of braid-sim compare that runs the program's own collectives, got '"
-          << name << "'\n";
+          << "error: --policy: expected a policy of braid-sim compare that runs the program's own collectives ("
+          << llvm::join(known, ", ") << "), got '" << name << "'" << ::braid::algorithms::didYouMean(name, known)
+          << "\n";
       return 1;
     }
     if (output != "/dev/null") {

@@ -1,10 +1,22 @@
 //===- Arguments.cpp - the options of a tool without LLVM, as a table --------------------------------------------------------===//
 #include "Arguments.h"
+#include "braid/runtime/algorithms/Nearest.h"
 #include <algorithm>
 #include <cstring>
 #include <getopt.h>
 
 namespace braid::command {
+
+/// Of a word that is no option, as it was written: "--sise=8" may have meant --size.
+static std::string meantBy(const std::string &written, const std::vector<Option> &options) {
+  if (written.compare(0, 2, "--") != 0)
+    return "";
+  std::vector<std::string> known = {"--help"};
+  for (const Option &option : options)
+    if (strlen(option.name) > 1)
+      known.push_back(std::string("--") + option.name);
+  return algorithms::didYouMean(written.substr(0, written.find('=')), known);
+}
 
 Arguments readArguments(int argc, char **argv, const std::vector<Option> &options) {
   constexpr int first = 256, help = 'h';
@@ -27,7 +39,8 @@ Arguments readArguments(int argc, char **argv, const std::vector<Option> &option
     std::string written = argv[optind - 1];
     if (found == ':' || found == '?') {
       arguments.error = found == ':' ? written + ": expected a value, got none"
-                                     : "option: expected one of those that --help lists, got '" + written + "'";
+                                     : "option: expected one of those that --help lists, got '" + written + "'" +
+                                           meantBy(written, options);
       return arguments;
     }
     auto chosen = std::find_if(options.begin(), options.end(), [&](const Option &option) {
@@ -65,7 +78,7 @@ Option wordOption(const char *name, std::string &word, std::vector<std::string> 
             for (const std::string &one : known)
               all += (all.empty() ? "" : &one == &known.back() ? " or " : ", ") + one;
             if (std::find(known.begin(), known.end(), value) == known.end())
-              return "expected " + all + ", got '" + value + "'";
+              return "expected " + all + ", got '" + value + "'" + algorithms::didYouMean(value, known);
             word = value;
             return "";
           }};

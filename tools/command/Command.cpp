@@ -1,5 +1,6 @@
 //===- Command.cpp - how every tool begins and ends -----------------------------------------------------------------===//
 #include "Command.h"
+#include "braid/runtime/algorithms/Nearest.h"
 #include "braid/runtime/trace/AtomicFile.h"
 #include <algorithm>
 #include <cstdio>
@@ -48,8 +49,11 @@ int Tool::run(const std::vector<Subcommand> &subcommands, int argc, char **argv)
       argv[1] = program.data();
       return finish(subcommand.run(argc - 1, argv + 1));
     }
-  std::fprintf(stderr, "%s: error: subcommand: expected one of these, got %s\n", name.c_str(),
-               asked.empty() ? "none" : ("'" + asked + "'").c_str());
+  std::vector<std::string> known;
+  for (const Subcommand &subcommand : subcommands)
+    known.push_back(subcommand.name);
+  std::string got = asked.empty() ? "none" : "'" + asked + "'" + algorithms::didYouMean(asked, known);
+  std::fprintf(stderr, "%s: error: subcommand: expected one of these, got %s\n", name.c_str(), got.c_str());
   printUsage(stderr, name, subcommands);
   return 2;
 }

@@ -342,7 +342,9 @@ Outcome makeVerbsDoubleTransport(const TransportContext &context, std::unique_pt
   if (!met)
     return met;
   if (std::any_of(processes.begin(), processes.end(), [&](const std::string &each) { return each != processes[0]; }))
-    return {BRAID_INVALID, "transport 'verbs-double': expected all ranks in one process, got several"};
+    return {BRAID_INVALID,
+            "transport 'verbs-double': expected all ranks in one process, as threads of a test, got several; "
+            "conformance --transports verbs-double runs it so, and verbs is for devices"};
   std::unique_ptr<verbs::Provider> provider = verbs::fabric()->provider(context.members[size_t(context.me)]);
   return verbs::makeTransport(context, "verbs-double", *provider, transport);
 }

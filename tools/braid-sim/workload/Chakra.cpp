@@ -14,6 +14,7 @@
 #include "braid/dialect/BraidOps.h"
 #include "braid/dialect/Groups.h"
 #include "braid/passes/JsonText.h"
+#include "braid/passes/LocationText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -310,7 +311,7 @@ FailureOr<Workload> mlir::braid::sim::readChakra(MLIRContext *context, StringRef
 FailureOr<json::Value> mlir::braid::sim::writeChakra(ModuleOp module) {
   auto function = module.lookupSymbol<func::FuncOp>("main");
   if (!function || !llvm::hasSingleElement(function.getBody()))
-    return module.emitError("expected a function @main of one block, which a trace can list");
+    return emitError(placeOf(module), "expected a function @main of one block, which a trace can list");
   json::Array nodes;
   llvm::DenseMap<Operation *, int64_t> ids; // and what stands for an operation without time: its first operand's node
   std::map<std::string, int> groupNames;
