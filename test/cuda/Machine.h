@@ -59,7 +59,7 @@ struct Machine {
   FakeStream defaultStream;
   uint64_t pageable = 0, launches = 0, staged = 0, flushes = 0, numbers = 0, queries = 0, slowness = 1;
   int64_t opensLeft = INT64_MAX;
-  int devices = 0; ///< as a test has said (fake_set_devices), whatever the environment says
+  int devices = 0;        ///< as a test has said (fake_set_devices), whatever the environment says
   Result fault = success; ///< of the device, for good
 
   Machine() { streams.insert(&defaultStream); }
