@@ -29,12 +29,17 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
                            options.profile, options.seed,  options.job, options.clock};
   if (!parent || options.paths == "off") // those of a subset would have the same ports again
     context.paths = options.paths;
+  auto notConnected = [&](const Outcome &why) -> Outcome {
+    std::string own =
+        "rank " + std::to_string(made->exchange->rank()) + ": "; // of what this rank has told the others, too
+    return {why.status, made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") +
+                            why.text.substr(why.text.compare(0, own.size(), own) == 0 ? own.size() : 0)};
+  };
   Outcome connected = made->greet();
   if (connected)
     connected = makeTransport(options.transport, context, made->carrier);
   if (!connected)
-    return {connected.status,
-            made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
+    return notConnected(connected);
   made->findHosts();
   for (int lane = 1; lane < collectiveLanes; ++lane)
     made->freeLanes.insert(made->freeLanes.end(), lane);
@@ -45,8 +50,7 @@ Outcome Communicator::create(std::shared_ptr<Exchange> exchange, std::vector<int
   made->family->join(*made);
   connected = made->connectEngines(parent);
   if (!connected)
-    return {connected.status,
-            made->named(made->me) + ": " + (made->whole() ? "" : made->group() + ": ") + connected.text};
+    return notConnected(connected);
   comm = std::move(made);
   return {};
 }
