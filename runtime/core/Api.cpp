@@ -4,6 +4,7 @@
 // good but for being destroyed, which leaves all to the parent.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Api.h"
+#include "braid/runtime/algorithms/Paths.h"
 #include "core/Farewell.h"
 #include "core/InProcessExchange.h"
 #include "core/Options.h"
@@ -70,6 +71,10 @@ Outcome readSettings(const braid_comm_options &given, CommunicatorOptions &setti
   settings.clock = options.clock ? options.clock : "";
   if (const char *paths = options.paths ? options.paths : std::getenv("BRAID_PATHS"))
     settings.paths = paths;
+  if (braid::algorithms::Paths known;
+      !settings.paths.empty() && settings.paths != "off") // of transports that open none, too
+    if (std::string wrong = braid::algorithms::Paths::read(settings.paths, known); !wrong.empty())
+      return {BRAID_INVALID, "paths: " + wrong};
   if (const char *engine = options.engine ? options.engine : std::getenv("BRAID_ENGINE"))
     settings.engine = engine;
   if (const char *islands = options.islands ? options.islands : std::getenv("BRAID_ISLANDS"))
