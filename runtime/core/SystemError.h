@@ -5,6 +5,7 @@
 #include "core/Outcome.h"
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 
 namespace braid::runtime {
 
@@ -18,6 +19,13 @@ Outcome roomForDescriptors(size_t count, const std::string &what);
 
 /// Whether a file of this process may be so large (RLIMIT_FSIZE, whose excess is a signal and no error).
 Outcome roomForFile(size_t bytes, const std::string &what);
+
+/// "0.5 s", for errors.
+inline std::string textOfSeconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g s", seconds);
+  return text;
+}
 
 } // namespace braid::runtime
 

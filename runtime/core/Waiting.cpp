@@ -5,9 +5,9 @@
 #include "core/Waiting.h"
 #include "core/Communicator.h"
 #include "core/Staging.h"
+#include "core/SystemError.h"
 #include "transports/Clock.h"
 #include <algorithm>
-#include <cstdio>
 
 namespace braid::runtime {
 
@@ -95,11 +95,9 @@ void Communicator::waitedFor(const Operation &operation, double waited) {
                                        " has left: it destroyed its communicator, or its process ended in good order");
   if (waited <= settings.deadline)
     return;
-  char limit[32];
-  std::snprintf(limit, sizeof limit, "%g s", settings.deadline);
   std::string theirs = notes && peer >= 0 ? notes->of(peer) : "";
-  fail(BRAID_TIMEOUT,
-       what + " within " + limit + (theirs.empty() ? "" : "; " + named(peer) + " waits itself, in " + theirs));
+  fail(BRAID_TIMEOUT, what + " within " + textOfSeconds(settings.deadline) +
+                          (theirs.empty() ? "" : "; " + named(peer) + " waits itself, in " + theirs));
 }
 
 void Communicator::lookForFaults() {

@@ -144,10 +144,10 @@ TEST_CASE("verbs: what goes wrong with rdma_cm is one sentence on all ranks, soo
 TEST_CASE("verbs: who hears nothing of rdma_cm says so at the deadline, and so do all", "[verbs][rdma_cm]") {
   Forced manager("BRAID_IB_CM", "rdma_cm");
   Deadline soon(10);
-  std::vector<std::string> said = connectAll(3, faulty(ManagerFault::Silence), 1);
+  std::vector<std::string> said = connectAll(3, faulty(ManagerFault::Silence), 0.5);
   CHECK(!soon.passed());
   for (const std::string &text : said)
-    CHECK_THAT(text, Contains("by rdma_cm") && Contains("within 1 s, got none") && Contains("rank 1") &&
+    CHECK_THAT(text, Contains("by rdma_cm") && Contains("within 0.5 s, got none") && Contains("rank 1") &&
                          Contains("queue pairs are not connected") && Contains("exchange"));
 }
 

@@ -142,7 +142,7 @@ Outcome Group::settle(const EngineContext &context, const std::string &what) con
     if (!state || !still)
       return state;
     if (until.passed())
-      return {BRAID_TIMEOUT, "" + what + ": not all ranks have come within " + std::to_string(int(deadline)) + " s"};
+      return {BRAID_TIMEOUT, "" + what + ": not all ranks have come within " + textOfSeconds(deadline)};
     std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns * 20, 2000u)));
     for (int rank : context.members)
       if (turns % 64 == 0)

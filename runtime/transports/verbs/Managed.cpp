@@ -293,9 +293,9 @@ Outcome Meeting::run(bool &met) {
       const One &one = *std::find_if(all.begin(), all.end(), [](const One &each) { return each.stage != Done; });
       static const char *const waitsFor[] = {"a request", "its address", "its route", "an answer", "its last word"};
       outcome = wrong(one,
-                      std::string("expected ") + waitsFor[one.stage] + " within " +
-                          std::to_string(int(context.deadline)) + " s, got none (" + std::to_string(left) + " of " +
-                          std::to_string(all.size()) + " queue pairs are not connected)",
+                      std::string("expected ") + waitsFor[one.stage] + " within " + textOfSeconds(context.deadline) +
+                          ", got none (" + std::to_string(left) + " of " + std::to_string(all.size()) +
+                          " queue pairs are not connected)",
                       "ping its address; a longer deadline gives it more time");
       outcome.status = BRAID_TIMEOUT;
       break;

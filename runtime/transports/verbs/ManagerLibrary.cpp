@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <map>
 #include <mutex>
 #include <net/if.h>
 #include <rdma/rdma_cma.h>
@@ -43,15 +44,17 @@ struct Library {
   decltype(&rdma_ack_cm_event) ackEvent;
 };
 
-/// Opened once and kept. BRAID_RDMACM is where it lies, if the system does not know.
+/// Opened once and kept, as connections live on it. BRAID_RDMACM is where it lies, if the system does not know.
 Outcome load(const Library *&loaded) {
-  static Library library;
-  static bool complete = false;
+  static std::map<std::string, const Library> opened; // by place
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
-  const char *place = std::getenv("BRAID_RDMACM");
-  if (!complete || (place && *place)) {
-    void *handle = dlopen(place && *place ? place : libraryName, RTLD_NOW | RTLD_LOCAL);
+  const char *given = std::getenv("BRAID_RDMACM");
+  const std::string place = given && *given ? given : libraryName;
+  auto known = opened.find(place);
+  if (known == opened.end()) {
+    Library library;
+    void *handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       return {BRAID_UNSUPPORTED,
               std::string("BRAID_IB_CM=rdma_cm: expected the connection manager of rdma-core, got ") + dlerror() +
@@ -83,9 +86,9 @@ Outcome load(const Library *&loaded) {
       return {BRAID_UNSUPPORTED, std::string("BRAID_IB_CM=rdma_cm: expected ") + libraryName +
                                      " of rdma-core to have " + missing +
                                      ", got none; is it older than rdma-core 22? Take a newer one, " + exchangeDoes};
-    complete = true;
+    known = opened.emplace(place, library).first;
   }
-  loaded = &library;
+  loaded = &known->second;
   return {};
 }
 
