@@ -533,8 +533,10 @@ void Communicator::fail(braid_status status, const std::string &text, bool tell)
   family->failed(failure.text);
   for (auto &[name, engine] : engines)
     engine->abort();
-  for (const Operation *operation : active) // others need not wait for their turn behind them
+  for (Operation *operation : active) { // others need not wait for their turn behind them, nor compute beside them
     family->ended(*operation);
+    operation->land();
+  }
   if (tell)
     carrier->abort(failure.text);
 }

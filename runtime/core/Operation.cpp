@@ -7,6 +7,7 @@
 #include "core/Staging.h"
 #include "transports/Clock.h"
 #include <algorithm>
+#include <utility>
 
 namespace braid::runtime {
 
@@ -147,8 +148,8 @@ void Operation::launch() {
     route();
   Clock *clock = transport->clock();
   double launched = clock ? clock->launched() : 0;
-  if (clock)
-    ++comm.inFlight();
+  inFlight = clock != nullptr;
+  comm.inFlight() += inFlight;
   if (uint64_t steps = comm.stepsBegun(); inStep != steps) {
     inStep = steps;
     executions = 0;
@@ -409,11 +410,12 @@ bool Operation::checkMessage(const PlannedStep &step, const Message &message) {
   return false;
 }
 
+void Operation::land() { comm.inFlight() -= std::exchange(inFlight, false); }
+
 void Operation::finish() {
   if (!report(settle()))
     return;
-  if (!byEngine && transport->clock())
-    --comm.inFlight();
+  land();
   endedAt = comm.now();
   state = Done;
 }

@@ -79,6 +79,9 @@ public:
   /// Earliest time of the transport's clock at which a lane goes on; negative: none waits for a time.
   double wakeTime() const;
 
+  /// In flight no more: it slows no computation.
+  void land();
+
 private:
   Outcome takeOperands();
   Outcome begin();
@@ -143,6 +146,7 @@ private:
   uint32_t firstPlace = 0; ///< of its lanes
   uint64_t executions = 0; ///< in this step; of all, where no steps are announced
   uint64_t inStep = 0;
+  bool inFlight = false; ///< it is counted, as it slows computation
 };
 
 } // namespace braid::runtime

@@ -7,7 +7,7 @@
 #include "braid/cost_models/EmitProfile.h"
 #include "braid/runtime/braid_module.h"
 #include "braid/runtime/draws/Draws.h"
-#include "test/conformance/Ranks.h"
+#include "test/unit/PlannedOps.h"
 #include "transports/emulated/Profile.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -57,12 +57,8 @@ public:
     in.emplace_back(count, 1.f);
     out.emplace_back(count, 0.f);
     braid_buffer buffer = {in.back().data(), out.back().data(), count, count};
-    braid_op_options asked = {};
-    asked.size = sizeof asked;
-    asked.collective = BRAID_ALL_REDUCE;
+    braid_op_options asked = test::optionsOf(BRAID_ALL_REDUCE, &buffer, 1, nullptr);
     asked.type = BRAID_F32;
-    asked.tensors = 1;
-    asked.buffers = &buffer;
     asked.algorithm = "ring";
     asked.queue = queue;
     braid_op *op = nullptr;
@@ -184,6 +180,29 @@ TEST_CASE("operations inside hosts and between them slow a kernel by the product
             Approx(overlapped(300e-6, kernel[rank].begin, {inner[rank]}, {outer[rank]})).epsilon(1e-9));
     }
   }
+}
+
+TEST_CASE("an operation of a communicator that has failed slows nothing any more", "[emulated][runtime][skew]") {
+  Ranks job(4, optionsOf(slowing()));
+  REQUIRE(job.failed() == "");
+  std::vector<Span> kernel(4);
+  REQUIRE(job.run([&](int rank, braid_comm *comm) -> std::string {
+    const int32_t everyone[] = {0, 1, 2, 3};
+    braid_comm *part = nullptr;
+    if (braid_comm_subset(comm, everyone, 4, &part))
+      return braid_last_error();
+    std::string problem;
+    {
+      Flights flights;
+      braid_op *op = flights.make(part, 1 << 16);
+      bool fine = op && !braid_op_start(op) && !braid_comm_abort(part, "enough");
+      problem = fine && sleeps(comm, 1e-3, kernel[size_t(rank)]) ? "" : braid_last_error();
+    }
+    braid_comm_destroy(part);
+    return problem;
+  }) == "");
+  for (const Span &span : kernel)
+    CHECK(span.length() == Approx(1e-3).epsilon(1e-9));
 }
 
 TEST_CASE("an operation that waits for its turn slows nothing by itself", "[emulated][runtime][skew]") {
