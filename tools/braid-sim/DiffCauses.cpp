@@ -89,8 +89,9 @@ std::string nccl(const cost::NcclSettings &settings) {
 std::string flowHash(const cost::FlowHash &hash) {
   if (!hash.chooses())
     return "no source ports to choose";
-  std::string text = hash.table ? "table " + hash.table->meaning()
-                                : hash.function == cost::FlowHash::Crc32 ? "crc32 of" : "mix of";
+  std::string text = hash.table                               ? "table " + hash.table->meaning()
+                     : hash.function == cost::FlowHash::Crc32 ? "crc32 of"
+                                                              : "mix of";
   for (int field = 0; !hash.table && field < cost::FlowHash::fields; ++field)
     if (hash.reads[field])
       text += std::string(" ") + cost::flowHashFields[field];
@@ -200,17 +201,23 @@ std::vector<Item> items() {
       text += llvm::formatv("{0}{1}-{2}:{3}", text.empty() ? "" : " ", link.a, link.b, link.count);
     return text;
   }));
-  all.push_back(ofCluster("compute.skew", &Cluster::compute, [](const cost::ComputeNoise &noise) {
-    return number(noise.skewPerJob) + " per job, " + number(noise.skewPerStep) + " per step";
-  }, [](cost::ComputeNoise &noise, const cost::ComputeNoise &from) {
-    noise.skewPerJob = from.skewPerJob;
-    noise.skewPerStep = from.skewPerStep;
-  }));
-  all.push_back(ofCluster("compute.slowdown", &Cluster::compute, [](const cost::ComputeNoise &noise) {
-    return number(noise.slowdown[0]) + " inside, " + number(noise.slowdown[1]) + " between hosts";
-  }, [](cost::ComputeNoise &noise, const cost::ComputeNoise &from) {
-    std::copy(std::begin(from.slowdown), std::end(from.slowdown), noise.slowdown);
-  }));
+  all.push_back(ofCluster(
+      "compute.skew", &Cluster::compute,
+      [](const cost::ComputeNoise &noise) {
+        return number(noise.skewPerJob) + " per job, " + number(noise.skewPerStep) + " per step";
+      },
+      [](cost::ComputeNoise &noise, const cost::ComputeNoise &from) {
+        noise.skewPerJob = from.skewPerJob;
+        noise.skewPerStep = from.skewPerStep;
+      }));
+  all.push_back(ofCluster(
+      "compute.slowdown", &Cluster::compute,
+      [](const cost::ComputeNoise &noise) {
+        return number(noise.slowdown[0]) + " inside, " + number(noise.slowdown[1]) + " between hosts";
+      },
+      [](cost::ComputeNoise &noise, const cost::ComputeNoise &from) {
+        std::copy(std::begin(from.slowdown), std::end(from.slowdown), noise.slowdown);
+      }));
   all.push_back(ofCluster("in_network", &Cluster::inNetwork, [](const cost::InNetwork &in) {
     return in.granted() ? "at " + in.at + ", " + std::to_string(in.groups) + " groups" : std::string("none");
   }));
@@ -294,7 +301,8 @@ std::vector<Cause> mlir::braid::sim::causesOf(const ModulePlan &a, const ModuleP
     causes.push_back(std::move(cause));
   }
   llvm::stable_sort(causes, [](const Cause &one, const Cause &other) { // what matters most comes first
-    return std::make_pair(one.launches, std::abs(one.step - 1)) > std::make_pair(other.launches, std::abs(other.step - 1));
+    return std::make_pair(one.launches, std::abs(one.step - 1)) >
+           std::make_pair(other.launches, std::abs(other.step - 1));
   });
   return causes;
 }

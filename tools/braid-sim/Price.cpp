@@ -263,7 +263,8 @@ static std::string noteOnSweep(const PriceReports &reports) {
     return "the prices of the choices do not depend on it, those of other candidates do (--format json lists them)";
   bool oneHost = first.pricer->fabric(everyRankSpec(first)) == cost::Fabric::Intra;
   if (llvm::StringRef(reports.knob).starts_with("compute."))
-    why = ": it says how computation differs and is slowed, which is part of a program's step (braid-sim compare), not of "
+    why = ": it says how computation differs and is slowed, which is part of a program's step (braid-sim compare), not "
+          "of "
           "one collective's price";
   else if (oneHost && llvm::StringRef(reports.knob).starts_with("inter."))
     why = ": all ranks are on one host, no message goes between hosts";
