@@ -86,7 +86,10 @@ public:
   std::vector<std::string> notModelled() const override {
     std::lock_guard<std::mutex> lock(mutex);
     std::vector<std::string> sentences = {
-        "contention of communication with compute for memory bandwidth",
+        cluster.compute.slowed()
+            ? "what computation takes from communication (compute.slowdown is the reverse)"
+            : "contention of communication with compute for memory bandwidth (what kernels lose by it "
+              "can be stated: compute.slowdown)",
         "rate of messages of a rank and its NIC: where each sends hundreds of small ones at once, prices are too low"};
     sentences.insert(sentences.end(), withheld.begin(), withheld.end());
     return sentences;

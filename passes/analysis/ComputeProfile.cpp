@@ -70,6 +70,8 @@ cost::Result<ComputeProfile> readComputeProfile(const std::string &path) {
     return cost::Error{"compute profile: expected an object with one key, \"locations\", or a profile that braid-run "
                        "--record-profile wrote",
                        path};
+  if (locations->empty())
+    return cost::Error{"compute profile: expected the time of at least one location, got none", path};
   for (const auto &[key, value] : *locations) {
     cost::Result<cost::Seconds> time = readTime(key, value, path);
     if (!time)

@@ -3,6 +3,8 @@
 
 #include "braid/dialect/BraidDialect.h"
 #include "braid/passes/LocationText.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace mlir::braid {
 
@@ -31,6 +33,14 @@ FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int
   if (!placement)
     return emitError(placeOf(module)) << placement.error().text();
   return *placement;
+}
+
+LogicalResult checkQuantile(ModuleOp module, double quantile) {
+  if (quantile > 0 && quantile < 1)
+    return success();
+  std::string got; // a diagnostic writes 95 as 9.500000e+01
+  llvm::raw_string_ostream(got) << llvm::format("%g", quantile);
+  return emitError(placeOf(module), "quantile: expected a number between 0 and 1 (0.95: the p95), got ") << got;
 }
 
 } // namespace mlir::braid

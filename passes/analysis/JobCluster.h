@@ -17,6 +17,8 @@ FailureOr<cost::Cluster> readJobCluster(ModuleOp module, StringRef option);
 FailureOr<cost::Placement> readJobPlacement(ModuleOp module, StringRef text, int64_t ranks,
                                             const cost::Cluster &cluster);
 
+LogicalResult checkQuantile(ModuleOp module, double quantile);
+
 } // namespace mlir::braid
 
 #endif

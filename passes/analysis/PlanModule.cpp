@@ -34,9 +34,8 @@ static FailureOr<cost::PlanOptions> readOptions(ModuleOp module, const PlanReque
   else if (request.objective != "training")
     return emitError(placeOf(module), "objective: expected training or serving, got '") << request.objective << "'";
   options.objective.quantile = request.quantile.value_or(cluster.defaultQuantile);
-  if (!(options.objective.quantile > 0 && options.objective.quantile < 1))
-    return emitError(placeOf(module), "quantile: expected a number between 0 and 1, got ")
-           << options.objective.quantile;
+  if (failed(checkQuantile(module, options.objective.quantile)))
+    return failure();
   options.memoryLimit = cluster.device.memory;
   if (!request.memoryLimit.empty()) {
     cost::Result<cost::Bytes> limit = cost::parseBytes(request.memoryLimit);
@@ -104,17 +103,26 @@ void separate(const cost::Program &program, const cost::Pricer &pricer, const co
   result.policies.back() = std::move(plan);
 }
 
-static void warnUnmatched(ModuleOp module, const ComputeProfile &profile, const ProgramModel &model) {
+/// Locations that no computation has are said; if that is all of them, the profile is of another program.
+static LogicalResult checkUnmatched(ModuleOp module, const ComputeProfile &profile, const ProgramModel &model) {
+  if (model.unmatched.empty())
+    return success();
   cost::Seconds all, lost;
   for (auto &entry : profile.locations)
     all += entry.second;
   for (auto &[key, time] : model.unmatched)
     lost += time;
   auto &[key, time] = model.unmatched.front();
+  if (model.unmatched.size() == profile.locations.size())
+    return emitError(placeOf(module), "compute profile: ")
+           << profile.path << ": expected locations of this program, got " << profile.locations.size()
+           << " of which no computation has one, the longest: \"" << key << "\", " << cost::toString(time)
+           << " (a program has the lines and names of its source if it is exported with --locations)";
   emitWarning(placeOf(module), "compute profile: ")
       << profile.path << ": " << model.unmatched.size() << " of " << profile.locations.size() << " locations, "
       << cost::toString(lost) << " of " << cost::toString(all)
       << ", are of no computation of this program, the longest: \"" << key << "\", " << cost::toString(time);
+  return success();
 }
 
 /// Kernels take what they take in the program as it is.
@@ -169,8 +177,8 @@ FailureOr<ModelledPlan> modelAndPlan(ModuleOp module, const PlanRequest &request
   FailureOr<ProgramModel> model = buildProgramModel(module, modelOptions);
   if (failed(model))
     return failure();
-  if (!model->unmatched.empty())
-    warnUnmatched(module, *profile, *model);
+  if (profile && failed(checkUnmatched(module, *profile, *model)))
+    return failure();
 
   ModelledPlan plan;
   plan.model = std::move(*model);

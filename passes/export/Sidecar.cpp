@@ -1,6 +1,7 @@
 //===- Sidecar.cpp - what a consumer must be told beside the program -------===//
 //
-// XLA merges and orders collectives itself. These options switch that off, so that a planned program runs as planned.
+// XLA merges collectives itself. These options switch that off, so that those of a planned program are those that run. Its scheduler may
+// still move what does not depend on each other; no option holds it to the order of the text.
 //
 //===----------------------------------------------------------------------===//
 

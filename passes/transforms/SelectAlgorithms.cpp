@@ -26,10 +26,8 @@ struct SelectAlgorithms : impl::BraidSelectAlgorithmsBase<SelectAlgorithms> {
     FailureOr<cost::Engine> runs = readEngine(module, engine);
     if (failed(runs))
       return signalPassFailure();
-    if (!std::isnan(quantile) && !(quantile > 0 && quantile < 1)) {
-      emitError(placeOf(module), "quantile: expected a number between 0 and 1, got ") << double(quantile);
+    if (!std::isnan(quantile) && failed(checkQuantile(module, quantile)))
       return signalPassFailure();
-    }
     SmallVector<CollectiveOpInterface> collectives;
     module->walk([&](CollectiveOpInterface op) {
       if (isPlannable(op.getCollectiveKind()))

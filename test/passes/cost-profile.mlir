@@ -13,11 +13,16 @@
 // RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/keys.json" 2>&1 | FileCheck %s --check-prefix=KEYS
 // RUN: braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/lost.json" 2>&1 | FileCheck %s --check-prefix=LOST
 
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/elsewhere.json" 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
+// RUN: not braid-opt %t/program.mlir --braid-plan="cluster=%clusters/h100-ib-ndr-1x8.yaml compute-profile=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
+
 // A line; the longest tail of a name that anyone has; a name on its line: 1 + 2 + 3 ms, and 5 us of roofline for "other".
 // KEYS-NOT: warning
 // KEYS: bound_s = 0.0060050
 // A line that is another's, a name on the wrong line: said, and without effect.
 // LOST: warning: compute profile: {{.*}}lost.json: 3 of 4 locations, 7.50 ms of 7.54 ms, are of no computation of this program, the longest: "inner at model.py:4", 4.00 ms
+// ELSEWHERE: error: compute profile: {{.*}}elsewhere.json: expected locations of this program, got 2 of which no computation has one, the longest: "nowhere", 3.00 ms (a program has the lines and names of its source if it is exported with --locations)
+// EMPTY: error: {{.*}}empty.json: compute profile: expected the time of at least one location, got none
 // LOST: bound_s = 5.5{{[0-9]*}}E-5
 
 // 40 us + 3 ms for both of "twice" + 5 us of roofline for the third product, which has no location in the profile.
@@ -36,6 +41,10 @@
 {"locations": {"src/model.py:3": "1 ms", "jit(step)/shard_map/twice": "2 ms", "jit(step)/inner at /home/model.py:3": "3 ms"}}
 //--- lost.json
 {"locations": {"model.py:3": "40 us", "other/model.py:31": "500 us", "inner at model.py:4": "4 ms", "nowhere": "3 ms"}}
+//--- elsewhere.json
+{"locations": {"other/model.py:31": "500 us", "nowhere": "3 ms"}}
+//--- empty.json
+{"locations": {}}
 //--- unit.json
 {"locations": {"model.py:3:4": "40"}}
 //--- other.json

@@ -5,7 +5,7 @@
 // RUN: not ls %t/out.mlir
 // RUN: ls %t | FileCheck %s --check-prefix=FILES
 //
-// The options without which XLA merges and orders collectives again. The file is whole or not there.
+// The options without which XLA merges collectives again. The file is whole or not there.
 
 // CHECK: "--xla_disable_hlo_passes=cpu-all-reduce-combiner"
 // CHECK: "--xla_gpu_all_reduce_combine_threshold_bytes=0"

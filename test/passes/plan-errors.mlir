@@ -31,7 +31,7 @@
 // NONE: error: memory-limit: expected more than none, got '0B'
 // UNIT: error: memory-limit: {{.*}}80
 // MEMORY: error: plan: {{.*}}1.0 MiB
-// QUANTILE: error: quantile: expected a number between 0 and 1, got 1.5
+// QUANTILE: error: quantile: expected a number between 0 and 1 (0.95: the p95), got 1.5{{$}}
 // ENGINE: error: engine: expected nccl (NCCL) or braid (Braid's runtime), the engines that there are, got 'mpi'
 // RANGE: error: {{.*}}groups
 // ATTRIBUTE: braid.certificate

@@ -12,7 +12,7 @@
 // RUN: not braid-opt %s --braid-select-algorithms="cluster=%clusters/h100-ib-ndr-4x2.yaml quantile=1.5" 2>&1 | FileCheck %s --check-prefix=QUANTILE
 
 // NONE: error: cluster: expected the option 'cluster=FILE' or the module attribute 'braid.cluster', got neither
-// QUANTILE: error: quantile: expected a number between 0 and 1, got 1.5
+// QUANTILE: error: quantile: expected a number between 0 and 1 (0.95: the p95), got 1.5{{$}}
 
 // CHECK-DAG: #[[SMALL:plan[0-9]*]] = #braid.plan<engine = nccl, algorithm = "tree", protocol = "LL", {{.*}}fingerprint = "{{[0-9a-f]+}}">
 // CHECK-DAG: #[[LARGE:plan[0-9]*]] = #braid.plan<engine = nccl, algorithm = "reduce_scatter+all_gather", {{.*}}fingerprint = "{{[0-9a-f]+}}">

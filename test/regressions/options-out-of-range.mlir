@@ -18,7 +18,7 @@
 // COUNT: error: max-count: expected 0 or more, got -2
 // NONE: error: in-flight: expected 1 or more, got 0
 // LESS: error: in-flight: expected 1 or more, got -3
-// QUANTILE: error: quantile: expected a number between 0 and 1, got -1
+// QUANTILE: error: quantile: expected a number between 0 and 1 (0.95: the p95), got -1{{$}}
 // ABSENT: quantile = 5.000000e-01
 // MERGED: braid.all_reduce sum %{{.*}}, %{{.*}} groups
 module attributes {mhlo.num_partitions = 8 : i32} {

@@ -4,7 +4,9 @@
 // cause. Several together may be needed for a difference; then none alone changes anything, and that is said.
 //===------------------------------------------------------------------------------------------------------------===//
 #include "DiffPlans.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 #include <functional>
 #include <optional>
 #include <set>
@@ -30,12 +32,30 @@ struct Item {
   std::function<void(Inputs &, const Inputs &)> take;
 };
 
-std::string number(double value) { return llvm::formatv("{0:g}", value); }
+/// Two numbers that differ read differently, unless only in the last of what a double holds.
+std::string number(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.15g", value);
+  return text;
+}
+
+/// In three digits, as reports write it, where these are all of it; else in `unit`, which is `scale` of it.
+template <class Quantity>
+std::string text(Quantity value, cost::Result<Quantity> (*parse)(const std::string &), double scale, const char *unit) {
+  std::string rounded = cost::toString(value);
+  cost::Result<Quantity> read = parse(rounded);
+  return read && read->value == value.value ? rounded : number(value.value * scale) + unit;
+}
+std::string text(cost::Seconds value) { return text(value, cost::parseSeconds, 1e6, " us"); }
+std::string text(cost::BytesPerSecond value) { return text(value, cost::parseBytesPerSecond, 1e-9, " GB/s"); }
 
 /// `member`: &Cluster::hosts, ...
-template <class Member, class Text> Item ofCluster(const char *key, Member member, Text text) {
+template <class Member, class Text, class Take> Item ofCluster(const char *key, Member member, Text text, Take take) {
   return {key, [=](const Inputs &in) { return std::string(text(in.cluster.*member)); },
-          [=](Inputs &in, const Inputs &from) { in.cluster.*member = from.cluster.*member; }};
+          [=](Inputs &in, const Inputs &from) { take(in.cluster.*member, from.cluster.*member); }};
+}
+template <class Member, class Text> Item ofCluster(const char *key, Member member, Text text) {
+  return ofCluster(key, member, text, [](auto &value, const auto &from) { value = from; });
 }
 
 template <class Member, class Text>
@@ -46,13 +66,15 @@ Item ofLink(const std::string &link, cost::LinkClass cost::Cluster::*which, cons
 
 template <class Member>
 Item ofProfile(const std::string &link, cost::LinkClass cost::Cluster::*which, const char *key, Member member) {
-  auto text = [](auto value) {
+  auto shown = [](auto value) {
     if constexpr (std::is_same_v<decltype(value), cost::Seconds>)
-      return cost::toString(value);
+      return text(value);
+    else if constexpr (std::is_same_v<decltype(value), std::string>)
+      return value;
     else
       return number(double(value));
   };
-  return {link + ".profile." + key, [=](const Inputs &in) { return text((in.cluster.*which).profile.*member); },
+  return {link + ".profile." + key, [=](const Inputs &in) { return shown((in.cluster.*which).profile.*member); },
           [=](Inputs &in, const Inputs &from) {
             (in.cluster.*which).profile.*member = (from.cluster.*which).profile.*member;
           }};
@@ -64,13 +86,27 @@ std::string nccl(const cost::NcclSettings &settings) {
          " channels";
 }
 
+std::string flowHash(const cost::FlowHash &hash) {
+  if (!hash.chooses())
+    return "no source ports to choose";
+  std::string text = hash.table                               ? "table " + hash.table->meaning()
+                     : hash.function == cost::FlowHash::Crc32 ? "crc32 of"
+                                                              : "mix of";
+  for (int field = 0; !hash.table && field < cost::FlowHash::fields; ++field)
+    if (hash.reads[field])
+      text += std::string(" ") + cost::flowHashFields[field];
+  return llvm::formatv("{0}, source ports {1}..{2} to {3}, protocol {4}, addresses {5}", text, hash.firstPort,
+                       hash.lastPort, hash.destinationPort, hash.protocol,
+                       hash.addresses.empty() ? "by number" : hash.addresses);
+}
+
 std::vector<Item> items() {
   using cost::Cluster;
   using cost::FabricProfile;
   auto plain = [](const auto &value) { return number(double(value)); };
   auto word = [](const std::string &value) { return value; };
-  auto time = [](cost::Seconds value) { return cost::toString(value); };
-  auto rate = [](cost::BytesPerSecond value) { return cost::toString(value); };
+  auto time = [](cost::Seconds value) { return text(value); };
+  auto rate = [](cost::BytesPerSecond value) { return text(value); };
   std::vector<Item> all;
   all.push_back({"engine", [](const Inputs &in) { return std::string(cost::name(in.engine)); },
                  [](Inputs &in, const Inputs &from) { in.engine = from.engine; }});
@@ -101,9 +137,9 @@ std::vector<Item> items() {
                    return cost::toString(total);
                  },
                  [](Inputs &in, const Inputs &from) { in.program = from.program; }});
-  all.push_back({"device.reduction", [](const Inputs &in) { return cost::toString(in.cluster.device.reduction); },
+  all.push_back({"device.reduction", [](const Inputs &in) { return text(in.cluster.device.reduction); },
                  [](Inputs &in, const Inputs &from) { in.cluster.device.reduction = from.cluster.device.reduction; }});
-  all.push_back({"device.launch", [](const Inputs &in) { return cost::toString(in.cluster.device.launch); },
+  all.push_back({"device.launch", [](const Inputs &in) { return text(in.cluster.device.launch); },
                  [](Inputs &in, const Inputs &from) { in.cluster.device.launch = from.cluster.device.launch; }});
   all.push_back({"hosts and their cards and NICs",
                  [](const Inputs &in) {
@@ -122,9 +158,12 @@ std::vector<Item> items() {
     all.push_back(ofLink(link, which, "name", &cost::LinkClass::name, word));
     all.push_back(ofLink(link, which, "bandwidth", &cost::LinkClass::bandwidth, rate));
     all.push_back(ofLink(link, which, "latency", &cost::LinkClass::latency, time));
+    all.push_back(ofProfile(link, which, "fabric", &FabricProfile::name));
     all.push_back(ofProfile(link, which, "latency_rebase_sigma", &FabricProfile::latencyRebaseSigma));
     all.push_back(ofProfile(link, which, "collision_uplinks", &FabricProfile::collisionUplinks));
     all.push_back(ofProfile(link, which, "queue_pairs", &FabricProfile::collisionFlowsPerNic));
+    all.push_back(ofProfile(link, which, "most_queue_pairs", &FabricProfile::mostFlowsPerNic));
+    all.push_back(ofProfile(link, which, "queue_pair_cost", &FabricProfile::flowCost));
     all.push_back(ofProfile(link, which, "adaptive_routing", &FabricProfile::adaptiveRouting));
     all.push_back(ofProfile(link, which, "latency_sigma", &FabricProfile::latencySigma));
     all.push_back(ofProfile(link, which, "bandwidth_sigma", &FabricProfile::bandwidthSigma));
@@ -150,7 +189,35 @@ std::vector<Item> items() {
   all.push_back(ofCluster("topology.core_oversubscription", &Cluster::coreOversubscription, plain));
   all.push_back(ofCluster("topology.core_latency", &Cluster::coreLatency, time));
   all.push_back(ofCluster("topology.planes", &Cluster::planes, plain));
-  all.push_back(ofCluster("topology.routing", &Cluster::routing, [](cost::Routing r) { return number(int(r)); }));
+  all.push_back(ofCluster("topology.routing", &Cluster::routing, [](cost::Routing routing) {
+    return routing == cost::Routing::Static ? "static" : routing == cost::Routing::Hash ? "hash" : "shared_hash";
+  }));
+  all.push_back(ofCluster("topology.hash_seed", &Cluster::hashSeed, plain));
+  all.push_back(ofCluster("topology.hash and its ports", &Cluster::flowHash, flowHash));
+  all.push_back(ofCluster("topology.contention", &Cluster::contention, [](bool on) { return on ? "on" : "off"; }));
+  all.push_back(ofCluster("intra.links", &Cluster::mesh, [](const std::vector<cost::MeshLink> &links) {
+    std::string text = links.empty() ? "none" : "";
+    for (const cost::MeshLink &link : links)
+      text += llvm::formatv("{0}{1}-{2}:{3}", text.empty() ? "" : " ", link.a, link.b, link.count);
+    return text;
+  }));
+  all.push_back(ofCluster(
+      "compute.skew", &Cluster::compute,
+      [](const cost::ComputeNoise &noise) {
+        return number(noise.skewPerJob) + " per job, " + number(noise.skewPerStep) + " per step";
+      },
+      [](cost::ComputeNoise &noise, const cost::ComputeNoise &from) {
+        noise.skewPerJob = from.skewPerJob;
+        noise.skewPerStep = from.skewPerStep;
+      }));
+  all.push_back(ofCluster(
+      "compute.slowdown", &Cluster::compute,
+      [](const cost::ComputeNoise &noise) {
+        return number(noise.slowdown[0]) + " inside, " + number(noise.slowdown[1]) + " between hosts";
+      },
+      [](cost::ComputeNoise &noise, const cost::ComputeNoise &from) {
+        std::copy(std::begin(from.slowdown), std::end(from.slowdown), noise.slowdown);
+      }));
   all.push_back(ofCluster("in_network", &Cluster::inNetwork, [](const cost::InNetwork &in) {
     return in.granted() ? "at " + in.at + ", " + std::to_string(in.groups) + " groups" : std::string("none");
   }));
@@ -233,5 +300,9 @@ std::vector<Cause> mlir::braid::sim::causesOf(const ModulePlan &a, const ModuleP
     }
     causes.push_back(std::move(cause));
   }
+  llvm::stable_sort(causes, [](const Cause &one, const Cause &other) { // what matters most comes first
+    return std::make_pair(one.launches, std::abs(one.step - 1)) >
+           std::make_pair(other.launches, std::abs(other.step - 1));
+  });
   return causes;
 }

@@ -42,7 +42,7 @@ struct Cause {
   std::string error;
 };
 
-/// Causes in the order in which they are read: options, computation, cluster keys.
+/// Whatever differs between the requests, that which changes most of A's launches first.
 std::vector<Cause> causesOf(const ModulePlan &a, const ModulePlan &b, const PlanRequest &askedA,
                             const PlanRequest &askedB);
 

@@ -34,9 +34,9 @@ void mlir::braid::sim::printReasons(const ModulePlan &plan, int only, llvm::raw_
       continue;
     const PlannedCollective &c = plan.collectives[i];
     os << "#" << i << " " << c.kind << " of " << cost::toString(cost::Bytes{c.bytes}) << " in " << c.tensors
-       << " tensors over " << c.groupSize << " ranks: " << c.algorithm << (c.protocol.empty() ? "" : "/") << c.protocol
-       << ", expected " << cost::toString(c.price) << "; runner-up " << (c.runnerUp.empty() ? "none" : c.runnerUp)
-       << "\n";
+       << (c.tensors == 1 ? " tensor over " : " tensors over ") << c.groupSize << " ranks: " << c.algorithm
+       << (c.protocol.empty() ? "" : "/") << c.protocol << ", expected " << cost::toString(c.price) << "; runner-up "
+       << (c.runnerUp.empty() ? "none" : c.runnerUp) << "\n";
     if (cost::toString(c.why.time) != cost::toString(c.price))
       os << "    without noise " << cost::toString(c.why.time) << ", which is made of:\n";
     printTerm(c.why, 0, os);

@@ -167,7 +167,7 @@ int mlir::braid::sim::runEmitTrace(int argc, char **argv) {
   FailureOr<ParsedModule> parsed = parseProgram(input);
   if (failed(parsed))
     return 1;
-  SourceMgrDiagnosticHandler handler(*parsed->sources, parsed->context.get());
+  ProgramDiagnostics handler(*parsed->sources, parsed->context.get(), input);
   FailureOr<llvm::json::Value> trace = writeChakra(*parsed->module);
   if (failed(trace))
     return 1;

@@ -91,6 +91,23 @@ private:
 
 } // namespace
 
+LogicalResult ProgramDiagnostics::print(Diagnostic &said, const std::string &path) {
+  if (said.getLocation()->findInstanceOf<FileLineColLoc>())
+    return failure();
+  const char *severity = said.getSeverity() == DiagnosticSeverity::Error     ? "error"
+                         : said.getSeverity() == DiagnosticSeverity::Warning ? "warning"
+                         : said.getSeverity() == DiagnosticSeverity::Remark  ? "remark"
+                                                                             : "note";
+  llvm::errs() << path << ": " << severity << ": ";
+  if (!isa<UnknownLoc>(said.getLocation()))
+    llvm::errs() << locationText(said.getLocation()) << ": ";
+  llvm::errs() << said << "\n";
+  for (Diagnostic &note : said.getNotes())
+    if (failed(print(note, path)))
+      llvm::errs() << locationText(note.getLocation()) << ": note: " << note << "\n";
+  return success();
+}
+
 static std::unique_ptr<MLIRContext> makeContext() {
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -125,7 +142,7 @@ static LogicalResult prepare(ModuleOp module) {
 FailureOr<ParsedModule> mlir::braid::sim::parseProgram(const std::string &path) {
   ParsedModule parsed;
   parsed.context = makeContext();
-  SourceMgrDiagnosticHandler handler(*parsed.sources, parsed.context.get());
+  ProgramDiagnostics handler(*parsed.sources, parsed.context.get(), path);
   parsed.module = parse(path, *parsed.sources, *parsed.context);
   if (!parsed.module)
     return failure();
@@ -150,7 +167,7 @@ FailureOr<ParsedModule> mlir::braid::sim::importProgram(const std::string &path)
   FailureOr<ParsedModule> parsed = parseProgram(path);
   if (failed(parsed))
     return failure();
-  SourceMgrDiagnosticHandler handler(*parsed->sources, parsed->context.get());
+  ProgramDiagnostics handler(*parsed->sources, parsed->context.get(), path);
   if (failed(prepare(*parsed->module)))
     return failure();
   return parsed;
@@ -169,7 +186,7 @@ FailureOr<PlannedModule> mlir::braid::sim::loadAndPlan(const PlanOptionsOnComman
                                                           {".*", ".*", ".*", ".*", ".*"})))
     return failure();
 
-  planned.diagnostics = std::make_unique<SourceMgrDiagnosticHandler>(*planned.sources, &context);
+  planned.diagnostics = std::make_unique<ProgramDiagnostics>(*planned.sources, &context, options.input);
   planned.module = parse(options.input, *planned.sources, context);
   if (!planned.module)
     return failure();

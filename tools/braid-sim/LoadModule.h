@@ -4,6 +4,7 @@
 
 #include "../command/ClusterInputs.h"
 #include "braid/passes/PlanModule.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/CommandLine.h"
@@ -35,6 +36,19 @@ struct ParsedModule {
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
 };
+
+/// Diagnostics to stderr, with the source's line where there is one; what has no place in a file is said of the program's file. (JAX's
+/// modules say that they come from nowhere, and errors about the whole program stand at the module.)
+class ProgramDiagnostics {
+public:
+  ProgramDiagnostics(llvm::SourceMgr &sources, MLIRContext *context, const std::string &path)
+      : withPlace(sources, context), without(context, [path](Diagnostic &said) { return print(said, path); }) {}
+
+private:
+  static LogicalResult print(Diagnostic &said, const std::string &path); ///< failure: leaves it to the other
+  SourceMgrDiagnosticHandler withPlace;
+  ScopedDiagnosticHandler without;
+};
 /// Failure has been reported.
 FailureOr<ParsedModule> parseProgram(const std::string &path);
 /// The same in the form in which it is planned.
@@ -44,7 +58,7 @@ FailureOr<ParsedModule> importProgram(const std::string &path);
 struct PlannedModule {
   std::unique_ptr<llvm::SourceMgr> sources = std::make_unique<llvm::SourceMgr>();
   std::unique_ptr<MLIRContext> context;
-  std::unique_ptr<SourceMgrDiagnosticHandler> diagnostics; ///< also those of planning it again
+  std::unique_ptr<ProgramDiagnostics> diagnostics; ///< also those of planning it again
   OwningOpRef<ModuleOp> module;
   ModulePlan plan;
 };

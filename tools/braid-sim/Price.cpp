@@ -262,7 +262,11 @@ static std::string noteOnSweep(const PriceReports &reports) {
   if (!all(sameCandidates))
     return "the prices of the choices do not depend on it, those of other candidates do (--format json lists them)";
   bool oneHost = first.pricer->fabric(everyRankSpec(first)) == cost::Fabric::Intra;
-  if (oneHost && llvm::StringRef(reports.knob).starts_with("inter."))
+  if (llvm::StringRef(reports.knob).starts_with("compute."))
+    why = ": it says how computation differs and is slowed, which is part of a program's step (braid-sim compare), not "
+          "of "
+          "one collective's price";
+  else if (oneHost && llvm::StringRef(reports.knob).starts_with("inter."))
     why = ": all ranks are on one host, no message goes between hosts";
   else if (!oneHost && cluster.devicesPerHost == 1 && llvm::StringRef(reports.knob).starts_with("intra."))
     why = ": each host has one device, no message stays inside";

@@ -182,7 +182,7 @@ int mlir::braid::sim::runProfile(int argc, char **argv) {
   Summary summary = summarise(measured, steps);
   if (total(summary.computation).value <= 0)
     return wrong(tracePath + ": expected computation that takes time, got none");
-  SourceMgrDiagnosticHandler handler(*parsed->sources, parsed->context.get());
+  ProgramDiagnostics handler(*parsed->sources, parsed->context.get(), input);
   FailureOr<MatchedOps> matched = matchMeasured(*parsed->module, cluster, summary.computation);
   if (failed(matched))
     return 1;

@@ -243,7 +243,7 @@ def main(argv=None):
     c.add_argument("--engine", help="who runs the collectives: nccl, braid (default: the pipeline's, nccl)")
     c.add_argument("--braid-opt", help="the program to use (default: $BRAID_BIN, build/bin, PATH)")
     c.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="another option of braid-default-pipeline (default: none)")
-    c.add_argument("--sidecar", metavar="FILE", help="where the XLA options go without which XLA merges and orders collectives again "
+    c.add_argument("--sidecar", metavar="FILE", help="where the XLA options go without which XLA merges collectives again "
                    "(default: OUTPUT without .mlir and with .xla-options.json; none where the program goes to standard output or stays braid)")
     c.add_argument("-o", "--output", default="-", help="file to write (default: standard output)")
 

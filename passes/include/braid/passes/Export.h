@@ -32,10 +32,10 @@ LogicalResult exportStablehlo(ModuleOp module, const ExportOptions &options);
 
 enum class XlaBackend { Cpu, Gpu };
 
-/// The XLA options without which its compiler for this kind of device merges and orders collectives again.
+/// The XLA options without which its compiler for this kind of device merges collectives again.
 std::vector<std::string> xlaFlags(XlaBackend backend);
 
-/// Writes the XLA options without which XLA merges and orders collectives again, as JSON. The file is complete or not
+/// Writes the XLA options without which XLA merges collectives again, as JSON. The file is complete or not
 /// there: it is written beside its place and then renamed.
 LogicalResult writeXlaSidecar(Location loc, StringRef path);
 
