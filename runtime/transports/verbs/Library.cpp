@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <map>
 #include <mutex>
 #include <type_traits>
 #include <unistd.h>
@@ -65,13 +66,15 @@ struct Library {
 /// Opened once and kept: providers of devices leave threads and handlers behind that must not lose their code. BRAID_IBVERBS is
 /// where it lies, if the system does not know.
 Outcome load(const Library *&loaded) {
-  static Library library;
-  static bool complete = false;
+  static std::map<std::string, const Library> opened; // by place
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
-  const char *place = std::getenv("BRAID_IBVERBS");
-  if (!complete || (place && *place)) {
-    void *handle = dlopen(place && *place ? place : libraryName, RTLD_NOW | RTLD_LOCAL);
+  const char *given = std::getenv("BRAID_IBVERBS");
+  const std::string place = given && *given ? given : libraryName;
+  auto known = opened.find(place);
+  if (known == opened.end()) {
+    Library library;
+    void *handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       return {BRAID_UNSUPPORTED, std::string("transport 'verbs': expected the library of rdma-core, got ") + dlerror() +
                                      "; install it (Debian: libibverbs1 and ibverbs-providers), say where it lies "
@@ -111,9 +114,9 @@ Outcome load(const Library *&loaded) {
     if (!missing.empty())
       return {BRAID_UNSUPPORTED, std::string("transport 'verbs': expected ") + libraryName + " of rdma-core to have " +
                                      missing + ", got none; is it older than rdma-core 15?"};
-    complete = true;
+    known = opened.emplace(place, library).first;
   }
-  loaded = &library;
+  loaded = &known->second;
   return {};
 }
 
