@@ -59,7 +59,8 @@ struct Library {
   decltype(&ibv_get_async_event) getAsyncEvent;
   decltype(&ibv_ack_async_event) ackAsyncEvent;
   decltype(&ibv_event_type_str) eventName;
-  decltype(&_ibv_query_gid_ex) queryGidEx;  ///< since rdma-core 32; else null
+  decltype(&_ibv_query_gid_ex) queryGidEx; ///< since rdma-core 32; else null
+  decltype(&ibv_fork_init) forkInit;
   decltype(&ibv_reg_dmabuf_mr) regDmaBufMr; ///< since rdma-core 34; else null
 };
 
@@ -109,11 +110,16 @@ Outcome load(const Library *&loaded) {
     find(library.getAsyncEvent, "ibv_get_async_event");
     find(library.ackAsyncEvent, "ibv_ack_async_event");
     find(library.eventName, "ibv_event_type_str");
+    find(library.forkInit, "ibv_fork_init", false);
     find(library.queryGidEx, "_ibv_query_gid_ex", false);
     find(library.regDmaBufMr, "ibv_reg_dmabuf_mr", false);
     if (!missing.empty())
       return {BRAID_UNSUPPORTED, std::string("transport 'verbs': expected ") + libraryName + " of rdma-core to have " +
                                      missing + ", got none; is it older than rdma-core 15?"};
+    // Before anything else: where the kernel does not copy registered pages at a fork (Linux before 5.12), they stay the parent's.
+    // Without it they could become the child's, and what devices read and write would be seen by nobody here.
+    if (library.forkInit)
+      library.forkInit();
     known = opened.emplace(place, library).first;
   }
   loaded = &known->second;
