@@ -88,6 +88,7 @@ Outcome readKnobs(const std::function<const char *(const char *)> &variable, Kno
   if (!list || !outcome)
     return outcome;
   std::string text = list;
+  knobs.chosenBy = found + "='" + text + "'";
   size_t at = 0;
   for (; at < text.size() && (text[at] == '^' || text[at] == '='); ++at)
     (text[at] == '^' ? knobs.allBut : knobs.wholeNames) = true;
