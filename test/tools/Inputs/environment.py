@@ -19,8 +19,8 @@ for variable, obeyed in variables.items():
             good = job.returncode == 0 and not errors
         elif variable == "BRAID_RT_LIBRARY":  # what the dynamic linker says
             good = job.returncode > 0 and len(errors) == 1 and value in errors[0]
-        else:
-            good = job.returncode > 0 and errors and all(variable in line and "expected" in line and value in line for line in errors)
+        else:  # of one rank at least: others may only hear of its end
+            good = job.returncode > 0 and any(variable in line and "expected" in line and value in line for line in errors)
         if not good:
             print(f"{variable}={value!r}: {job.returncode} {job.stderr}")
 print(f"{tried} values")
