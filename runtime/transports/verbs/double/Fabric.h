@@ -96,6 +96,7 @@ struct FabricFigures {
   uint64_t regions = 0;    ///< registered now
   uint64_t registrations = 0;
   uint64_t calls = 0;   ///< as PlannedFault counts them
+  int backlog = 0;      ///< the smallest of those who listen by rdma_cm
   uint64_t managed = 0; ///< connections that rdma_cm has established
 };
 

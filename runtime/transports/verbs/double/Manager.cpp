@@ -255,6 +255,7 @@ public:
       return nullptr;
     auto made = std::make_unique<DoubleConnection>(network, events, &node);
     made->backlog = backlog;
+    network->counted.backlog = network->counted.backlog ? std::min(network->counted.backlog, backlog) : backlog;
     at = {addressOf(node), ++network->lastPort};
     network->listeners[{at.address, at.port}] = made.get();
     return made;
