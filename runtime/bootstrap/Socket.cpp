@@ -1,5 +1,6 @@
 //===- Socket.cpp - TCP sockets that never block and close themselves ---------------------------------------------===//
 #include "bootstrap/Socket.h"
+#include "core/Environment.h"
 #include "core/Forks.h"
 #include <arpa/inet.h>
 #include <cstdlib>
@@ -92,9 +93,11 @@ Outcome parseAddress(const std::string &text, Address &address) {
   for (char c : port)
     good = good && c >= '0' && c <= '9';
   if (!good || std::atoi(port.c_str()) > 65535)
-    return {BRAID_INVALID, "address of the store: expected host:port, got \"" + text + "\""};
+    return {BRAID_INVALID, "address of the store" + byVariable("BRAID_RENDEZVOUS", text) +
+                               ": expected host:port, got \"" + text + "\""};
   if (std::atoi(port.c_str()) == 0) // the system would choose one, which nobody else would know
-    return {BRAID_INVALID, "address of the store: expected a port from 1 to 65535, got \"" + text + "\""};
+    return {BRAID_INVALID, "address of the store" + byVariable("BRAID_RENDEZVOUS", text) +
+                               ": expected a port from 1 to 65535, got \"" + text + "\""};
   address.host = host;
   address.port = static_cast<uint16_t>(std::atoi(port.c_str()));
   return {};

@@ -5,8 +5,10 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "core/Api.h"
 #include "braid/runtime/algorithms/Paths.h"
+#include "core/Environment.h"
 #include "core/Farewell.h"
 #include "core/InProcessExchange.h"
+#include "core/Log.h"
 #include "core/Options.h"
 #include "core/Staging.h"
 #include <cstdlib>
@@ -74,14 +76,19 @@ Outcome readSettings(const braid_comm_options &given, CommunicatorOptions &setti
   if (braid::algorithms::Paths known;
       !settings.paths.empty() && settings.paths != "off") // of transports that open none, too
     if (std::string wrong = braid::algorithms::Paths::read(settings.paths, known); !wrong.empty())
-      return {BRAID_INVALID, "paths: " + wrong};
+      return {BRAID_INVALID, "paths" + byVariable("BRAID_PATHS", settings.paths) + ": " + wrong};
+  std::string wrongLog;
+  logs(&wrongLog);
+  if (!wrongLog.empty())
+    return {BRAID_INVALID, wrongLog};
   if (const char *engine = options.engine ? options.engine : std::getenv("BRAID_ENGINE"))
     settings.engine = engine;
   if (const char *islands = options.islands ? options.islands : std::getenv("BRAID_ISLANDS"))
     settings.islands = islands;
   if (!settings.engine.empty() && !settings.islands.empty())
-    return {BRAID_INVALID, "expected an engine or islands, got engine '" + settings.engine + "' and islands '" +
-                               settings.islands + "'"};
+    return {BRAID_INVALID, "expected an engine or islands, got engine '" + settings.engine + "'" +
+                               byVariable("BRAID_ENGINE", settings.engine) + " and islands '" + settings.islands + "'" +
+                               byVariable("BRAID_ISLANDS", settings.islands)};
   settings.deadline = options.deadline_s > 0 ? options.deadline_s : 60;
   if (all)
     *all = options;

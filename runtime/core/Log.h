@@ -7,11 +7,14 @@
 
 namespace braid::runtime {
 
-/// BRAID_LOG is set, and not to off or 0.
-inline bool logs() {
+/// BRAID_LOG is on. `wrong`: what is wrong with it, or empty.
+inline bool logs(std::string *wrong = nullptr) {
   const char *set = std::getenv("BRAID_LOG");
   std::string said = set ? set : "";
-  return !said.empty() && said != "off" && said != "0";
+  bool on = said == "on" || said == "1" || said == "info";
+  if (wrong && !on && !said.empty() && said != "off" && said != "0")
+    *wrong = "BRAID_LOG: expected on or off, got '" + said + "'";
+  return on;
 }
 
 } // namespace braid::runtime

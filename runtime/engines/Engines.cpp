@@ -1,5 +1,6 @@
 //===- Engines.cpp - the list of engines ---------------------------------------------------------------------------===//
 #include "engines/Engines.h"
+#include "core/Environment.h"
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -51,11 +52,12 @@ Outcome readEngines(const std::string &text, std::vector<std::string> &names) {
       std::string known = braidEngine;
       for (auto &[each, make] : registry().engines)
         known += ", " + each;
-      return {BRAID_UNSUPPORTED,
-              "engine: expected one of " + known + ", or several with commas between them, got '" + name + "'"};
+      return {BRAID_UNSUPPORTED, "engine" + byVariable("BRAID_ENGINE", text) + ": expected one of " + known +
+                                     ", or several with commas between them, got '" + name + "'"};
     }
     if (std::find(names.begin(), names.end(), name) != names.end())
-      return {BRAID_INVALID, "engine: expected each engine once, got '" + text + "'"};
+      return {BRAID_INVALID,
+              "engine" + byVariable("BRAID_ENGINE", text) + ": expected each engine once, got '" + text + "'"};
     names.push_back(name);
   }
   if (names.empty())

@@ -26,7 +26,7 @@ def refused(words, ranks=2, program=("sum", "shm"), **env):
 
 @check
 def engines_that_are_not_there():
-    refused("engine: expected one of braid, .*mpi.*, or several with commas between them, got 'mpj'", BRAID_ENGINE="mpj")
+    refused(r"engine \(BRAID_ENGINE\): expected one of braid, .*mpi.*, or several with commas between them, got 'mpj'", BRAID_ENGINE="mpj")
     refused("BRAID_MPI: expected openmpi or mpich, got 'lam'", BRAID_ENGINE="mpi", BRAID_MPI="lam")
     refused(r"engine 'mpi': expected a process that mpirun has started, or BRAID_MPI \(openmpi or mpich\)", BRAID_ENGINE="mpi")
     with tempfile.TemporaryDirectory() as folder:

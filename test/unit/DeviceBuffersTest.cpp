@@ -2,6 +2,7 @@
 #include "braid/runtime/braid_module.h"
 #include "test/conformance/Device.h"
 #include "test/conformance/Ranks.h"
+#include "transports/cuda/Kernels.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -191,4 +192,22 @@ TEST_CASE("a compiled module's site on a device: its memory, and a result there"
   }
   braid_module_reset();
   braid_module_on_error(nullptr);
+}
+
+TEST_CASE("device buffers: BRAID_CUDA_BLOCKS is a number of blocks, or an error that names it", "[cuda]") {
+  runtime::Outcome found;
+  const runtime::cuda::Driver *driver = runtime::cuda::Driver::find(found);
+  REQUIRE(driver);
+  std::unique_ptr<runtime::cuda::Kernels> kernels;
+  for (const char *wrong : {"0", "-3", "nonsense", "5 ", " 5", "0x10", "99999999999999999999", "65536"}) {
+    setenv("BRAID_CUDA_BLOCKS", wrong, 1);
+    runtime::Outcome opened = runtime::cuda::Kernels::open(*driver, kernels);
+    CHECK(opened.status == BRAID_INVALID);
+    CHECK(opened.text == "BRAID_CUDA_BLOCKS: expected a number from 1 to 65535, got '" + std::string(wrong) + "'");
+  }
+  for (const char *good : {"1", "65535", ""}) {
+    setenv("BRAID_CUDA_BLOCKS", good, 1);
+    CHECK(runtime::cuda::Kernels::open(*driver, kernels).status != BRAID_INVALID);
+  }
+  unsetenv("BRAID_CUDA_BLOCKS");
 }

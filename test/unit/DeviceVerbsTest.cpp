@@ -4,6 +4,7 @@
 #include "transports/cuda/GpuDirect.h"
 #include "transports/verbs/Knobs.h"
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <map>
@@ -203,6 +204,26 @@ TEST_CASE("verbs: device memory that can't be registered as a dma-buf goes anoth
                    "rank 1: all_gather 'moved': memory of the device: nvidia_peermem is loaded (no dma-buf: device "
                    "double0: cannot register 240000 bytes of memory: Operation not supported)\n"));
     CHECK(staged() == own + copiesOfTest(3 * 6, 1));
+  }
+  SECTION("on one of the rails, and is registered with none") {
+    settings.dmaBufs = true;
+    settings.refused = [](int, int rail, size_t, bool dmaBuf) { return dmaBuf && rail == 1 ? ENOMEM : 0; };
+    const char *why = "device double1: cannot register 240000 bytes of memory: Cannot allocate memory";
+    {
+      auto fabric = Fabric::create(settings);
+      Use use(fabric);
+      std::string said = saidBy([] { CHECK(moves(BRAID_ALL_GATHER, block, 0, 1) == ""); });
+      CHECK(contains(said, "staged through pinned memory of the host: neither nvidia_peermem nor dma-buf (" +
+                               std::string(why)));
+      CHECK(staged() == through);
+      CHECK(fabric->figures().regions == 0);
+    }
+    settings.peerMemory = [](void *at) { return ofDriver<void *(const void *)>("fake_inside")(at); };
+    auto fabric = Fabric::create(settings);
+    Use use(fabric);
+    std::string said = saidBy([] { CHECK(moves(BRAID_ALL_GATHER, block, 0, 1) == ""); });
+    CHECK(contains(said, "nvidia_peermem is loaded (no dma-buf: " + std::string(why)));
+    CHECK(fabric->figures().regions == 0);
   }
   SECTION("since a knob says so") {
     Forced off("NCCL_DMABUF_ENABLE", "0");

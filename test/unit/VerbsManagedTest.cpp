@@ -127,6 +127,11 @@ TEST_CASE("verbs: what goes wrong with rdma_cm is one sentence on all ranks, soo
        "is its address unique"},
       {ManagerFault::WrongAnswer, "of rank 1 to rank 0 by rdma_cm", "expected an answer for rail 0, queue pair 0",
        "is its address unique"},
+      {ManagerFault::AnsweredEarly, "of rank 1 to rank 0 by rdma_cm",
+       "expected its address, got what answers something else", "rdma_cm"},
+      {ManagerFault::HangsUp, "of rank 0 to rank 1 by rdma_cm", "it has disconnected", "the other rank may say why"},
+      {ManagerFault::BrokenChannel,
+       "rank 1: ", "expected events of rdma_cm, got an error of their channel: Input/output error", "kernel's log"},
   };
   for (const auto &each : cases) {
     INFO(each.sentence);
@@ -139,6 +144,41 @@ TEST_CASE("verbs: what goes wrong with rdma_cm is one sentence on all ranks, soo
       CHECK(text.find('\n') == std::string::npos);
     }
   }
+}
+
+TEST_CASE("verbs: answers that come twice connect once, and as many requests are taken as ranks and paths need",
+          "[verbs][rdma_cm]") {
+  Forced manager("BRAID_IB_CM", "rdma_cm");
+  CHECK(collectives(Fabric::create(faulty(ManagerFault::AnsweredTwice)), 3) == "");
+  std::string flows; // of eight queue pairs for each two ranks, where a knob asks for one
+  for (int from = 0; from < 6; ++from)
+    for (int to = 0; to < 6; ++to)
+      if (from != to)
+        flows += (flows.empty() ? "" : ";") + std::to_string(from) + "-" + std::to_string(to) +
+                 ":50001.50002.50003.50004.50005.50006.50007.50008";
+  Forced paths("BRAID_PATHS", flows.c_str());
+  CommunicatorOptions options = overVerbs();
+  options.paths = flows;
+  auto fabric = Fabric::create();
+  Use use(fabric);
+  Ranks ranks(6, options);
+  CHECK(ranks.failed() == "");
+  CHECK(fabric->figures().managed == 6 * 5 / 2 * 2 * 9);
+  CHECK(fabric->figures().backlog >= 5 * 9); // all of a rail at once
+}
+
+TEST_CASE("verbs: knobs that rdma_cm does not obey are told", "[verbs][rdma_cm]") {
+  Forced manager("BRAID_IB_CM", "rdma_cm");
+  {
+    Forced partition("BRAID_IB_PKEY", "1");
+    for (const std::string &text : connectAll(2, {}))
+      CHECK_THAT(text, Contains("BRAID_IB_PKEY: expected none with BRAID_IB_CM=rdma_cm") && Contains("got 1"));
+  }
+  Forced index("BRAID_IB_GID_INDEX", "2"); // RoCE v1 of the same address
+  for (const std::string &text : connectAll(2, {}))
+    CHECK_THAT(text, Contains("expected GID 2, as NCCL_IB_GID_INDEX says, got GID 3"));
+  Forced same("BRAID_IB_GID_INDEX", "3");
+  CHECK(connectAll(2, {}) == std::vector<std::string>(2));
 }
 
 TEST_CASE("verbs: who hears nothing of rdma_cm says so at the deadline, and so do all", "[verbs][rdma_cm]") {
@@ -194,14 +234,14 @@ TEST_CASE("verbs: a request of another job is rejected, and ends nothing", "[ver
   CHECK(asking->connect({1, 1, 1, 7, 7, std::string(mostPrivateData + 1, 'x')}) == EINVAL);
   REQUIRE(asking->connect({1, 1, 1, 7, 7, "hello"}) == 0);
   ConnectionEvent event;
-  REQUIRE(here->next(event));
+  REQUIRE(here->next(event, error));
   REQUIRE(event.kind == ConnectionEvent::Request);
   CHECK(event.privateData.substr(0, 6) == std::string("hello\0", 6));
   REQUIRE(event.made->reject() == 0);
   event = {};
-  CHECK(!here->next(event));
-  REQUIRE(there->next(event)); // address
-  REQUIRE(there->next(event));
+  CHECK(!here->next(event, error));
+  REQUIRE(there->next(event, error)); // address
+  REQUIRE(there->next(event, error));
   CHECK((event.kind == ConnectionEvent::Rejected && event.connection == asking.get() && event.status == 28));
 }
 

@@ -467,6 +467,6 @@ TEST_CASE("verbs: without a device the error names what there is and the way out
   for (const std::string &error : errors)
     CHECK_THAT(error,
                Contains("rank 0: transport 'verbs': expected an RDMA device with an active port, got double0 (not "
-                        "chosen by NCCL_IB_HCA)") &&
+                        "chosen by BRAID_IB_HCA='mlx5')") &&
                    Contains("the transport tcp does without"));
 }

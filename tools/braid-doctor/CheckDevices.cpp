@@ -56,10 +56,11 @@ void checkCounters(const Patient &patient) {
     Counts counts = readCounts(patient.tree, port);
     if (patient.before)
       counts = grown(counts, readCounts(*patient.before, port));
+    for (const Unknown &one : counts.unknown)
+      patient.add(Level::NotChecked, "counters", port.name(), one.path + ": " + one.why);
     if (counts.packets <= 0) {
-      patient.add(Level::NotChecked, "counters", port.name(),
-                  counts.packets < 0 ? "the record is of another start of the host, or newer" : "no packets yet",
-                  "some traffic");
+      if (counts.unknown.empty() || counts.unknown.front().path != "packets")
+        patient.add(Level::NotChecked, "counters", port.name(), "no packets yet", "some traffic");
       continue;
     }
     bool good = true;

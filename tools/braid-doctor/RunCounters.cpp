@@ -4,6 +4,7 @@
 #include "braid/runtime/trace/TraceWriter.h"
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <unistd.h>
 #include <utility>
 
@@ -23,11 +24,18 @@ RunCounters::RunCounters(const std::string &transport) {
   std::string root = given ? given : "";
   size_t colon = root.find(':');
   rootAfter = colon == std::string::npos ? root : root.substr(colon + 1);
+  for (const std::string &folder : {root.substr(0, colon), rootAfter})
+    if (std::error_code unknown;
+        !folder.empty() && !std::filesystem::is_directory(folder, unknown) && wrongRoot.empty())
+      wrongRoot = "BRAID_HOST_ROOT: expected a folder that braid-doctor --record has filled, or BEFORE:AFTER, got '" +
+                  folder + "'; no counters are told";
+  if (!wrongRoot.empty())
+    return;
   Tree tree(root.substr(0, colon), "");
   for (Port &port : readPorts(tree, namedPorts(tree)))
     if (port.active()) {
       Counts counts = readCounts(tree, port);
-      if (counts.packetsKnown || !counts.all.empty())
+      if (!counts.empty())
         before.push_back({std::move(port), std::move(counts)});
     }
   char text[256] = "";
@@ -41,20 +49,15 @@ void RunCounters::end() {
   Tree tree(rootAfter, "");
   for (const auto &[port, counts] : before) {
     Growth growth{port.name(), "", readCounts(tree, port)};
-    if (!growth.counts.packetsKnown && growth.counts.all.empty())
+    if (growth.counts.empty())
       growth.wrong = "its counters are gone: was the device taken away in the run?";
     growth.counts = doctor::grown(growth.counts, counts);
-    bool fewer = growth.counts.packets < 0;
-    for (const Count &count : growth.counts.all)
-      fewer |= count.value < 0;
-    if (fewer && growth.wrong.empty())
-      growth.wrong = "its counters are lower than before the run: was the device reset?";
     grown.push_back(std::move(growth));
   }
 }
 
 std::string RunCounters::text() const {
-  std::string lines;
+  std::string lines = wrongRoot.empty() ? "" : wrongRoot + "\n";
   for (const Growth &growth : grown) {
     std::string start = "counters of " + name + " " + growth.port + ": ";
     if (!growth.wrong.empty()) {
@@ -75,11 +78,17 @@ std::string RunCounters::text() const {
       std::snprintf(number, sizeof number, " + %.0f", value);
       lines += start + counter->path + number + among + ": " + counter->meaning + "; " + counter->fix + "\n";
     }
+    for (const Unknown &one : growth.counts.unknown)
+      lines += start + one.path + ": not known: " + one.why + "\n";
     size_t all = growth.counts.all.size();
-    lines += start +
-             (still == all ? "all " + std::to_string(all) + " of losses, retries, congestion and pauses"
-                           : "the other " + std::to_string(still)) +
-             " stayed as they were" + among + "\n";
+    bool whole = still == all && growth.counts.unknown.empty();
+    if (all == 0)
+      lines += start + "there is none of losses, retries, congestion and pauses" + among + "\n";
+    else if (still > 0)
+      lines += start +
+               (whole ? "all " + std::to_string(all) + " of losses, retries, congestion and pauses"
+                      : "the other " + std::to_string(still)) +
+               " stayed as they were" + among + "\n";
   }
   return lines;
 }
@@ -100,6 +109,12 @@ std::string RunCounters::json() const {
     for (const auto &[counter, value] : growth.counts.all) {
       std::snprintf(number, sizeof number, ": %.0f", value);
       objects += comma + trace::jsonString(counter->path) + number;
+      comma = ", ";
+    }
+    objects += "}, \"unknown\": {";
+    comma = "";
+    for (const Unknown &one : growth.counts.unknown) {
+      objects += comma + trace::jsonString(one.path) + ": " + trace::jsonString(one.why);
       comma = ", ";
     }
     objects += "}}";

@@ -38,7 +38,7 @@ private:
     Port port;
     Counts counts;
   };
-  std::string name, rootAfter;
+  std::string name, rootAfter, wrongRoot;
   std::vector<Before> before;
   std::vector<Growth> grown;
   bool ended = false, told = false;

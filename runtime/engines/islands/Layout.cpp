@@ -1,5 +1,6 @@
 //===- Layout.cpp - reads which ranks run by which engine --------------------------------------------------------------===//
 #include "engines/islands/Layout.h"
+#include "core/Environment.h"
 #include "engines/Engines.h"
 #include <algorithm>
 #include <cstdlib>
@@ -9,9 +10,9 @@ namespace braid::runtime::islands {
 namespace {
 
 Outcome wrong(const std::string &text, const std::string &got) {
-  return {BRAID_INVALID,
-          "islands: expected ENGINE:RANKS with semicolons between them, as in 'mpi:0-2;braid:3-7', got " + got +
-              " in '" + text + "'"};
+  return {BRAID_INVALID, "islands" + byVariable("BRAID_ISLANDS", text) +
+                             ": expected ENGINE:RANKS with semicolons between them, as in 'mpi:0-2;braid:3-7', got " +
+                             got + " in '" + text + "'"};
 }
 
 bool readNumber(const std::string &text, int &number) {
@@ -46,7 +47,7 @@ Outcome readLayout(const std::string &text, const std::vector<int> &members, int
     island.engine = part.substr(0, colon);
     std::vector<std::string> names;
     if (Outcome known = readEngines(island.engine, names); !known)
-      return {known.status, "islands: '" + part + "': " + known.text};
+      return {known.status, "islands" + byVariable("BRAID_ISLANDS", text) + ": '" + part + "': " + known.text};
     if (names.size() != 1)
       return wrong(text, "several engines, '" + island.engine + "',");
     for (const std::string &range : split(part.substr(colon + 1), ',')) {

@@ -1,5 +1,6 @@
 //===- Driver.cpp - finds NVIDIA's driver ---------------------------------------------------------------------------===//
 #include "transports/cuda/Driver.h"
+#include "core/Environment.h"
 #include <cstdlib>
 #include <dlfcn.h>
 
@@ -15,7 +16,8 @@ Outcome load(Driver &driver) {
   std::string name = given && *given ? given : "libcuda.so.1";
   void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return {BRAID_UNSUPPORTED, "cuda: no driver: expected " + name + ", got '" + dlerror() + "'" + otherwise};
+    return {BRAID_UNSUPPORTED, "cuda: no driver: expected " + name + byVariable("BRAID_CUDA_DRIVER", name) + ", got '" +
+                                   dlerror() + "'" + otherwise};
 #define BRAID_CUDA_LOAD(function, parameters)                                                                          \
   driver.function = reinterpret_cast<decltype(driver.function)>(dlsym(library, #function));                            \
   if (!driver.function)                                                                                                \

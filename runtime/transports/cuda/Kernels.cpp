@@ -2,6 +2,7 @@
 #include "transports/cuda/Kernels.h"
 #include "transports/cuda/Images.h"
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <dlfcn.h>
 
@@ -11,12 +12,16 @@ namespace {
 
 /// Blocks of a launch at most. A few dozen fill an NVLink or a network card; all multiprocessors would be taken from the
 /// computation that goes on beside (NCCL's channels are the same choice).
-unsigned mostBlocks() {
-  static const unsigned blocks = [] {
-    const char *given = std::getenv("BRAID_CUDA_BLOCKS");
-    int number = given ? std::atoi(given) : 0;
-    return number > 0 ? unsigned(number) : 32u;
-  }();
+unsigned mostBlocks(std::string *wrong = nullptr) {
+  constexpr unsigned blocks = 32, most = 65535; // most: what the y dimension of a grid has, too
+  const char *given = std::getenv("BRAID_CUDA_BLOCKS");
+  const std::string text = given ? given : "";
+  unsigned number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most)
+    return number;
+  if (wrong && !text.empty())
+    *wrong = "BRAID_CUDA_BLOCKS: expected a number from 1 to " + std::to_string(most) + ", got '" + text + "'";
   return blocks;
 }
 
@@ -34,7 +39,10 @@ std::vector<std::string> places() {
 } // namespace
 
 Outcome Kernels::open(const Driver &driver, std::unique_ptr<Kernels> &kernels) {
-  std::string errors;
+  std::string errors, wrong;
+  mostBlocks(&wrong);
+  if (!wrong.empty())
+    return {BRAID_INVALID, wrong};
   for (const std::string &place : places()) {
     void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     const void *images = library ? dlsym(library, "braid_cuda_images") : nullptr;
@@ -84,7 +92,8 @@ Outcome Kernels::launch(const std::string &name, size_t work, ReduceArguments ar
   Outcome found = find(name, function);
   if (!found)
     return found;
-  unsigned blocks = unsigned(std::clamp<size_t>((work + blockThreads - 1) / blockThreads, 1, mostBlocks()));
+  static const unsigned most = mostBlocks();
+  unsigned blocks = unsigned(std::clamp<size_t>((work + blockThreads - 1) / blockThreads, 1, most));
   void *list[] = {&arguments};
   return driver.check(driver.cuLaunchKernel(function, blocks, 1, 1, blockThreads, 1, 1, 0, stream, list, nullptr),
                       "launch of " + name);

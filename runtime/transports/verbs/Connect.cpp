@@ -274,8 +274,12 @@ Outcome connect(const TransportContext &context, Provider &provider, const Knobs
   if (mine.outcome)
     mine.outcome = makePairs(context, knobs, paths, *common, links, mine);
   mine.managed = knobs.manager == Manager::RdmaCm;
-  if (mine.outcome && mine.managed)
-    mine.outcome = listen(context, provider, knobs, *common, mine.listening);
+  if (mine.outcome && mine.managed) {
+    size_t pairs = 0; // of one rail, to all peers
+    for (const std::vector<Link> &rails : links)
+      pairs += rails.empty() ? 0 : rails[0].pairs.size();
+    mine.outcome = listen(provider, int(pairs) + 1, *common, mine.listening);
+  }
   if (!mine.outcome)
     mine.numbers.clear();
   for (const Rail &rail : common->rails)

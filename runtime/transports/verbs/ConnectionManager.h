@@ -75,8 +75,8 @@ public:
   virtual std::unique_ptr<Connection> listen(const std::string &device, int port, const Gid &gid, int backlog,
                                              Endpoint &at, int &error) = 0;
   virtual std::unique_ptr<Connection> make(int &error) = 0;
-  /// Whether there was one.
-  virtual bool next(ConnectionEvent &event) = 0;
+  /// Whether there was one; `error`, an errno: the channel is broken, and there will be none.
+  virtual bool next(ConnectionEvent &event, int &error) = 0;
   virtual int descriptor() const = 0; ///< readable when there is an event
 };
 

@@ -4,6 +4,7 @@
 //===------------------------------------------------------------------------------------------------------------===//
 #include "transports/verbs/Peer.h"
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace braid::runtime::verbs {
@@ -63,23 +64,22 @@ void Peer::postControl(uint32_t sequence) {
   request.local = memory;
   request.bytes = sizes[slot];
   request.inlined = request.bytes <= link.pairs[0]->inlineBytes();
-  const Block *block = common.registrations.find(memory, request.bytes, LocalWrite);
-  request.localKey = block->regions[size_t(controlRail)]->localKey();
-  if (int error = link.pairs[0]->send(request))
+  const MemoryRegion *region = common.registrations.region(memory, request.bytes, LocalWrite, size_t(controlRail));
+  request.localKey = region ? region->localKey() : 0;
+  if (int error = region ? link.pairs[0]->send(request) : ENODEV)
     return fail(controlRail, std::string("posting a control message: ") + std::strerror(error));
   ++link.posted;
 }
 
-bool Peer::postControlReceive(int rail, unsigned slot) {
+/// 0 or an errno.
+int Peer::postControlReceive(int rail, unsigned slot) {
   Link &link = links[size_t(rail)];
   char *memory = link.receives + slot * slotBytes;
-  const Block *block = common.registrations.find(memory, slotBytes, LocalWrite);
-  int error = link.pairs[0]->receive(RequestId(RequestId::ControlReceived, unsigned(index), 0, slot).word(), memory,
-                                     slotBytes, block->regions[size_t(rail)]->localKey());
+  const MemoryRegion *region = common.registrations.region(memory, slotBytes, LocalWrite, size_t(rail));
+  RequestId id(RequestId::ControlReceived, unsigned(index), 0, slot);
+  int error = region ? link.pairs[0]->receive(id.word(), memory, slotBytes, region->localKey()) : ENODEV;
   link.posted += error == 0;
-  if (error)
-    fail(rail, std::string("posting a receive: ") + std::strerror(error));
-  return error == 0;
+  return error;
 }
 
 void Peer::heard(const char *slot, uint32_t bytes) {

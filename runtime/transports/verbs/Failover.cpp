@@ -37,8 +37,8 @@ Outcome Peer::prepare() {
     Link &link = links[rail];
     link.receives = static_cast<char *>(common.registrations.allocate(controlDepth * slotBytes, why));
     for (unsigned slot = 0; slot < controlDepth && why; ++slot)
-      if (!postControlReceive(int(rail), slot))
-        why = {BRAID_SYSTEM, common.rails[rail].name() + ": cannot post receives"};
+      if (int error = postControlReceive(int(rail), slot))
+        why = {BRAID_SYSTEM, common.rails[rail].name() + ": posting a receive: " + std::strerror(error)};
     for (unsigned pair = 1; pair < link.pairs.size() && common.knobs.mode != Mode::Send;
          ++pair) // else they are of parts
       for (int i = 0; i < dataDepth && why; ++i) {

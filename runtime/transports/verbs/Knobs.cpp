@@ -76,10 +76,19 @@ Outcome readKnobs(const std::function<const char *(const char *)> &variable, Kno
       return {BRAID_INVALID, found + ": expected exchange or rdma_cm, got '" + text + "'"};
     knobs.manager = text == std::string("rdma_cm") ? Manager::RdmaCm : Manager::Exchange;
   }
+  if (outcome && knobs.manager == Manager::RdmaCm && knobs.pkeyIndex != 0) {
+    value("PKEY");
+    return {BRAID_INVALID, found +
+                               ": expected none with BRAID_IB_CM=rdma_cm, which takes the partition of the network "
+                               "interface, got " +
+                               std::to_string(knobs.pkeyIndex) +
+                               "; leave BRAID_IB_CM at exchange, or the partition out"};
+  }
   const char *list = value("HCA");
   if (!list || !outcome)
     return outcome;
   std::string text = list;
+  knobs.chosenBy = found + "='" + text + "'";
   size_t at = 0;
   for (; at < text.size() && (text[at] == '^' || text[at] == '='); ++at)
     (text[at] == '^' ? knobs.allBut : knobs.wholeNames) = true;

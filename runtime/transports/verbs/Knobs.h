@@ -35,6 +35,7 @@ struct Knobs {
   };
   std::vector<Adapter> adapters; ///< none: all
   bool wholeNames = false, allBut = false;
+  std::string chosenBy = "NCCL_IB_HCA"; ///< with what it is set to
   int gidIndex = -1, roceVersion = 2;
   int queuePairs = 1;
   Mode mode = Mode::Auto;

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <map>
 #include <mutex>
 #include <type_traits>
 #include <unistd.h>
@@ -58,20 +59,23 @@ struct Library {
   decltype(&ibv_get_async_event) getAsyncEvent;
   decltype(&ibv_ack_async_event) ackAsyncEvent;
   decltype(&ibv_event_type_str) eventName;
-  decltype(&_ibv_query_gid_ex) queryGidEx;  ///< since rdma-core 32; else null
+  decltype(&_ibv_query_gid_ex) queryGidEx; ///< since rdma-core 32; else null
+  decltype(&ibv_fork_init) forkInit;
   decltype(&ibv_reg_dmabuf_mr) regDmaBufMr; ///< since rdma-core 34; else null
 };
 
 /// Opened once and kept: providers of devices leave threads and handlers behind that must not lose their code. BRAID_IBVERBS is
 /// where it lies, if the system does not know.
 Outcome load(const Library *&loaded) {
-  static Library library;
-  static bool complete = false;
+  static std::map<std::string, const Library> opened; // by place
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
-  const char *place = std::getenv("BRAID_IBVERBS");
-  if (!complete || (place && *place)) {
-    void *handle = dlopen(place && *place ? place : libraryName, RTLD_NOW | RTLD_LOCAL);
+  const char *given = std::getenv("BRAID_IBVERBS");
+  const std::string place = given && *given ? given : libraryName;
+  auto known = opened.find(place);
+  if (known == opened.end()) {
+    Library library;
+    void *handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       return {BRAID_UNSUPPORTED, std::string("transport 'verbs': expected the library of rdma-core, got ") + dlerror() +
                                      "; install it (Debian: libibverbs1 and ibverbs-providers), say where it lies "
@@ -106,14 +110,19 @@ Outcome load(const Library *&loaded) {
     find(library.getAsyncEvent, "ibv_get_async_event");
     find(library.ackAsyncEvent, "ibv_ack_async_event");
     find(library.eventName, "ibv_event_type_str");
+    find(library.forkInit, "ibv_fork_init", false);
     find(library.queryGidEx, "_ibv_query_gid_ex", false);
     find(library.regDmaBufMr, "ibv_reg_dmabuf_mr", false);
     if (!missing.empty())
       return {BRAID_UNSUPPORTED, std::string("transport 'verbs': expected ") + libraryName + " of rdma-core to have " +
                                      missing + ", got none; is it older than rdma-core 15?"};
-    complete = true;
+    // Before anything else: where the kernel does not copy registered pages at a fork (Linux before 5.12), they stay the parent's.
+    // Without it they could become the child's, and what devices read and write would be seen by nobody here.
+    if (library.forkInit)
+      library.forkInit();
+    known = opened.emplace(place, library).first;
   }
-  loaded = &library;
+  loaded = &known->second;
   return {};
 }
 

@@ -57,6 +57,8 @@ public:
 
 private:
   enum Stage { Waiting, Address, Route, Answer, Last, Done };
+  static constexpr const char *waitsFor[] = {"a request", "its address",   "its route",
+                                             "an answer", "its last word", "nothing"};
   struct One {
     int peer;
     size_t rail, pair;
@@ -83,6 +85,7 @@ private:
     return wrong(one, std::string("cannot ") + what + ": " + std::strerror(error), "the kernel's log may say more");
   }
   ConnectionParameters parameters(const One &one) const;
+  static bool fits(ConnectionEvent::Kind kind, const One &one);
   Outcome move(One &one, std::initializer_list<State> states);
   Outcome start(One &one);
   Outcome requested(ConnectionEvent &event);
@@ -124,6 +127,11 @@ Outcome Meeting::move(One &one, std::initializer_list<State> states) {
       wishes(one.peer, one.rail, one.pair, to);
       error = links[size_t(one.peer)][one.rail].pairs[one.pair]->modify(to, mask);
     }
+    if (mask & SetAddress && to.address.global && knobs.gidIndex >= 0 && to.address.sourceIndex != knobs.gidIndex)
+      return wrong(one,
+                   "expected GID " + std::to_string(knobs.gidIndex) + ", as NCCL_IB_GID_INDEX says, got GID " +
+                       std::to_string(to.address.sourceIndex) + ", which rdma_cm chooses for its address",
+                   "take that index or none; cma_roce_mode says which version of RoCE it prefers");
     if (error)
       return failed(one,
                     state == State::Init             ? "bring its queue pair to init"
@@ -156,6 +164,21 @@ Outcome Meeting::finished(One &one) {
   one.stage = Done;
   --left;
   return {};
+}
+
+/// Whether that may come now: what was asked for, what ends it, or the last word to who has all that it needs.
+bool Meeting::fits(ConnectionEvent::Kind kind, const One &one) {
+  switch (kind) {
+  case ConnectionEvent::AddressResolved:
+    return one.stage == Address;
+  case ConnectionEvent::RouteResolved:
+    return one.stage == Route;
+  case ConnectionEvent::Response:
+  case ConnectionEvent::Established:
+    return one.stage >= Answer;
+  default:
+    return true;
+  }
 }
 
 /// One who does not know our seed is of another job, which ends nothing here.
@@ -201,6 +224,9 @@ Outcome Meeting::handle(ConnectionEvent &event) {
   if (found == owner.end())
     return {};
   One &one = *found->second;
+  if (!fits(event.kind, one))
+    return wrong(one, std::string("expected ") + waitsFor[one.stage] + ", got what answers something else",
+                 "is its kernel module (rdma_cm) as old as its library?");
   const std::string status = event.status ? std::string(": ") + std::strerror(event.status) : std::string();
   const std::string network =
       "ping its address; packet filters (UDP 4791), partition keys and VLANs must let it through";
@@ -279,9 +305,14 @@ Outcome Meeting::run(bool &met) {
       if (!listens(all[next]))
         outcome = start(all[next]);
     ConnectionEvent event;
-    bool came = outcome && common.manager->next(event);
+    int broken = 0;
+    bool came = outcome && common.manager->next(event, broken);
     if (came)
       outcome = handle(event);
+    else if (broken)
+      outcome = {BRAID_SYSTEM, "rank " + std::to_string(rankOf(context.me)) +
+                                   ": expected events of rdma_cm, got an error of their channel: " +
+                                   std::strerror(broken) + "; the kernel's log may say more" + without};
     if (came || !outcome)
       continue;
     side.progress();
@@ -291,7 +322,6 @@ Outcome Meeting::run(bool &met) {
                                            : Outcome();
     if (deadline.passed()) {
       const One &one = *std::find_if(all.begin(), all.end(), [](const One &each) { return each.stage != Done; });
-      static const char *const waitsFor[] = {"a request", "its address", "its route", "an answer", "its last word"};
       outcome = wrong(one,
                       std::string("expected ") + waitsFor[one.stage] + " within " + textOfSeconds(context.deadline) +
                           ", got none (" + std::to_string(left) + " of " + std::to_string(all.size()) +
@@ -311,18 +341,16 @@ Outcome Meeting::run(bool &met) {
 
 } // namespace
 
-Outcome listen(const TransportContext &context, Provider &provider, const Knobs &knobs, Common &common,
-               Listening &mine) {
+Outcome listen(Provider &provider, int requests, Common &common, Listening &mine) {
   if (Outcome done = provider.connectionManager(common.manager); !done)
     return done;
   std::random_device random;
   mine.seed = uint64_t(random()) << 32 | random();
-  int backlog = context.size() * 2 * int(knobs.queuePairs + 1);
   for (const Rail &rail : common.rails) {
     int error = 0;
     Endpoint at;
     mine.listeners.push_back(
-        common.manager->listen(rail.device->name(), rail.port.number, rail.gid, backlog, at, error));
+        common.manager->listen(rail.device->name(), rail.port.number, rail.gid, requests, at, error));
     if (!mine.listeners.back())
       return {BRAID_SYSTEM, rail.name() + ": cannot listen by rdma_cm at an IP address of its network interface: " +
                                 std::strerror(error) +

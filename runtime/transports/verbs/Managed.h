@@ -14,9 +14,8 @@ struct Listening {
   std::vector<std::unique_ptr<Connection>> listeners;
 };
 
-/// Opens the manager of `common` and listens on each rail.
-Outcome listen(const TransportContext &context, Provider &provider, const Knobs &knobs, Common &common,
-               Listening &mine);
+/// Opens the manager of `common` and listens on each rail, where so many requests may come at once: more are turned away.
+Outcome listen(Provider &provider, int requests, Common &common, Listening &mine);
 
 /// What this rank wants of a queue pair, beside what the manager says of its path.
 using Wishes = std::function<void(int peer, size_t rail, size_t pair, QueuePairAttributes &attributes)>;

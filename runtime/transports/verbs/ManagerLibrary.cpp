@@ -300,10 +300,14 @@ public:
     error = errorOf(library.createId(channel, &id, nullptr, RDMA_PS_TCP));
     return error ? nullptr : std::make_unique<LibraryConnection>(library, id);
   }
-  bool next(ConnectionEvent &event) override {
+  bool next(ConnectionEvent &event, int &error) override {
     event = {};
     rdma_cm_event *raw = nullptr;
-    if (library.getEvent(channel, &raw) != 0)
+    errno = 0;
+    error = errorOf(library.getEvent(channel, &raw));
+    if (error == EAGAIN || error == EWOULDBLOCK || error == EINTR)
+      error = 0, raw = nullptr;
+    if (error || !raw)
       return false;
     event.kind = kindOf(raw->event);
     event.status = event.kind == ConnectionEvent::Rejected ? raw->status : std::abs(raw->status);

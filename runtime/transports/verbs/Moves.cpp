@@ -200,6 +200,12 @@ bool Peer::post(unsigned number) {
     common.fail(Fault::System, index, "a buffer was freed while its operation was in flight");
     return true;
   }
+  const MemoryRegion *region = block->regions[size_t(move.rail)].get();
+  if (!region) { // the peer has chosen the rail, and does not know yet that its device is gone here
+    homeless.push_back(number);
+    fail(move.rail, "the device is gone");
+    return true;
+  }
   WorkRequest request;
   request.operation = writes                    ? WorkRequest::WriteWithImmediate
                       : move.kind == Move::Send ? WorkRequest::Send
@@ -207,7 +213,7 @@ bool Peer::post(unsigned number) {
   request.id = RequestId(RequestId::Moved, unsigned(index), unsigned(move.pair), number).word();
   request.local = move.local;
   request.bytes = uint32_t(move.bytes);
-  request.localKey = block->regions[size_t(move.rail)]->localKey();
+  request.localKey = region->localKey();
   request.remote = move.remote;
   request.remoteKey = move.keys[move.rail];
   if (writes)
@@ -282,7 +288,8 @@ void Peer::completed(int rail, const RequestId &id, const Completion &completion
     case RequestId::ControlReceived:
       heard(link.receives + id.index * slotBytes, completion.bytes);
       if (link.state == Link::Up)
-        postControlReceive(rail, id.index);
+        if (int error = postControlReceive(rail, id.index))
+          fail(rail, std::string("posting a receive: ") + std::strerror(error));
       break;
     case RequestId::DataReceived: {
       if (expects) {

@@ -154,7 +154,7 @@ private:
   void transmit(const Control &control, const void *payload = nullptr);
   void postControl(uint32_t sequence);
   void flushBacklog();
-  bool postControlReceive(int rail, unsigned slot);
+  int postControlReceive(int rail, unsigned slot);
   void heard(const char *slot, uint32_t bytes);
   void handle(const Control &control, const char *payload);
 

@@ -29,7 +29,7 @@ Outcome openRails(Provider &provider, const Knobs &knobs, std::vector<Rail> &rai
   std::string seen; // for the error
   for (const std::string &name : names) {
     if (!knobs.considers(name)) { // nor opened: it may be one that can't be
-      seen += (seen.empty() ? "" : ", ") + name + " (not chosen by NCCL_IB_HCA)";
+      seen += (seen.empty() ? "" : ", ") + name + " (not chosen by " + knobs.chosenBy + ")";
       continue;
     }
     std::unique_ptr<Device> device;
@@ -49,7 +49,7 @@ Outcome openRails(Provider &provider, const Knobs &knobs, std::vector<Rail> &rai
       bool chosen = knobs.chooses(name, number);
       seen += (seen.empty() ? "" : ", ") + name + ":" + std::to_string(number) +
               (!rail.port.active ? " (not active)"
-               : !chosen         ? " (not chosen by NCCL_IB_HCA)"
+               : !chosen         ? " (not chosen by " + knobs.chosenBy + ")"
                                  : "");
       if (!rail.port.active || !chosen || int(rails.size()) == mostRails)
         continue;

@@ -2,9 +2,11 @@
 #include "transports/verbs/Registrations.h"
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace braid::runtime::verbs {
 namespace {
@@ -83,9 +85,9 @@ void Registrations::drop(const void *memory, size_t bytes, unsigned access) {
 }
 
 void *Registrations::allocate(size_t bytes, Outcome &why) {
-  size_t room = std::max<size_t>((bytes + 63) / 64 * 64, 64);
-  void *memory =
-      std::aligned_alloc(bytes >= (2u << 20) ? 4096 : 64, bytes >= (2u << 20) ? (room + 4095) / 4096 * 4096 : room);
+  // Whole pages: where a fork leaves registered ones to the parent (ibv_fork_init), the child misses nothing that lies beside.
+  const size_t page = size_t(sysconf(_SC_PAGESIZE)), room = std::max<size_t>((bytes + page - 1) / page * page, page);
+  void *memory = bytes <= SIZE_MAX - page ? std::aligned_alloc(page, room) : nullptr;
   why = memory ? hold(memory, room, allAccess)
                : Outcome(BRAID_OUT_OF_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
   if (!why) {

@@ -36,6 +36,11 @@ public:
   void drop(const void *memory, size_t bytes, unsigned access);
   /// Null: these bytes are not held, or not for that.
   const Block *find(const void *memory, size_t bytes, unsigned access) const;
+  /// With one device; null: not held, or the device was gone when it was to be registered.
+  const MemoryRegion *region(const void *memory, size_t bytes, unsigned access, size_t device) const {
+    const Block *block = find(memory, bytes, access);
+    return block ? block->regions[device].get() : nullptr;
+  }
 
   /// New memory, held; null: there is none, or it can't be registered (`why`).
   void *allocate(size_t bytes, Outcome &why);

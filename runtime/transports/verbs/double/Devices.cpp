@@ -100,6 +100,7 @@ public:
 
   int modify(const QueuePairAttributes &to, unsigned mask) override {
     std::lock_guard<std::mutex> lock(network->mutex);
+    network->call();
     if (pair.node->removed)
       return EIO;
     if (int error = checkTransition(pair.state, to, mask, *pair.node))
@@ -130,6 +131,7 @@ public:
   }
   int send(const WorkRequest &request) override {
     std::lock_guard<std::mutex> lock(network->mutex);
+    network->call();
     bool sends = pair.state == State::ReadyToSend || pair.state == State::Error || !checks(CheckStates);
     bool inlines = request.operation != WorkRequest::Read && request.operation != WorkRequest::FetchAdd &&
                    (request.bytes <= pair.sizes.inlineBytes || !checks(CheckLengths));
@@ -145,6 +147,7 @@ public:
   }
   int receive(uint64_t id, void *local, uint32_t bytes, uint32_t key) override {
     std::lock_guard<std::mutex> lock(network->mutex);
+    network->call();
     if (pair.state == State::Reset && checks(CheckStates))
       return EINVAL;
     if (pair.receivesTaken >= pair.sizes.receives && checks(CheckQueues))
@@ -255,8 +258,11 @@ public:
 
 private:
   std::unique_ptr<MemoryRegion> add(const Region &region, int &error) {
+    network->call();
     bool grants = !(region.access & (RemoteWrite | RemoteAtomic)) || region.access & LocalWrite;
     error = node.removed ? EIO : grants ? 0 : EINVAL;
+    if (!error && network->settings.refused)
+      error = network->settings.refused(node.host, node.rail, region.bytes, region.mapped);
     if (error)
       return nullptr;
     uint32_t key = ++network->lastKey;

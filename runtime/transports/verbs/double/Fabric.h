@@ -49,7 +49,18 @@ enum class ManagerFault {
   WrongSeed,      ///< requests are those of another job
   WrongRequest,   ///< and of another rail
   WrongAnswer,    ///< answers are
+  AnsweredTwice,  ///< answers come twice
+  AnsweredEarly,  ///< and before anything was asked for
+  HangsUp,        ///< who asks is gone when it is answered
+  BrokenChannel,  ///< events can't be read
   Silence         ///< nothing is heard of what was asked for
+};
+
+/// A fault when the devices have been called so often: the same moment of the same work each time, if the ranks take the same turns.
+struct PlannedFault {
+  uint64_t after = 0; ///< registrations, changes of state, posts and executed requests of all devices
+  enum What { QueuePairFails, DeviceRemoved, LinkCut } what = DeviceRemoved;
+  int host = 0, rail = 0, which = 0; ///< which: as failQueuePair counts them
 };
 
 struct FabricSettings {
@@ -65,7 +76,10 @@ struct FabricSettings {
   unsigned checks = CheckAll;
   bool iwarp = false; ///< devices are iWARP: no write with immediate
   ManagerFault managerFault = ManagerFault::None;
-  int faultyHost = 1;  ///< which it is of
+  int faultyHost = 1;               ///< which it is of
+  std::vector<PlannedFault> faults; ///< in the order of `after`
+  /// What registering memory fails with, an errno; 0: it does not. Called under the fabric's lock.
+  std::function<int(int host, int rail, size_t bytes, bool dmaBuf)> refused;
   bool dmaBufs = true; ///< that are files: a buffer begins at the position of its descriptor
   std::function<void *(void *)>
       peerMemory; ///< where the processor sees what is registered by an address of a GPU; none: it can't be
@@ -81,6 +95,8 @@ struct FabricFigures {
   uint64_t passed = 0;     ///< requests that were executed before an older one of another queue pair
   uint64_t regions = 0;    ///< registered now
   uint64_t registrations = 0;
+  uint64_t calls = 0;   ///< as PlannedFault counts them
+  int backlog = 0;      ///< the smallest of those who listen by rdma_cm
   uint64_t managed = 0; ///< connections that rdma_cm has established
 };
 

@@ -60,6 +60,8 @@ public:
     psn = ++network->lastPsn;
     if (has(ManagerFault::AddressRefused))
       return ENETUNREACH;
+    if (has(ManagerFault::AnsweredEarly))
+      return say(ConnectionEvent::Established, 0), 0;
     if (!has(ManagerFault::Silence))
       say(has(ManagerFault::Address) ? ConnectionEvent::AddressError : ConnectionEvent::AddressResolved,
           has(ManagerFault::Address) ? ETIMEDOUT : 0);
@@ -111,6 +113,11 @@ public:
     if (found == network->listeners.end() || has(ManagerFault::Rejection))
       return say(ConnectionEvent::Rejected, 8), 0; // 8: invalid service ID, as of a port at which nobody listens
     auto &listener = static_cast<DoubleConnection &>(*found->second);
+    auto waiting = std::count_if(listener.events.queue.begin(), listener.events.queue.end(), [&](const auto &event) {
+      return event.made && static_cast<DoubleConnection &>(*event.made).node == listener.node;
+    });
+    if (waiting >= listener.backlog)
+      return say(ConnectionEvent::Rejected, 6), 0; // 6: no resources (IBA 12.6.7.2)
     auto made = std::make_unique<DoubleConnection>(network, listener.events, listener.node);
     made->other = this;
     made->psn = ++network->lastPsn;
@@ -141,7 +148,15 @@ public:
     event.kind = iwarp ? ConnectionEvent::Established : ConnectionEvent::Response;
     event.connection = other;
     event.privateData = padded(parameters.privateData, other->has(ManagerFault::WrongAnswer) ? 20 : -1);
+    ConnectionEvent again;
+    again.kind = event.kind;
+    again.connection = event.connection;
+    again.privateData = event.privateData;
     other->events.add(std::move(event));
+    if (other->has(ManagerFault::AnsweredTwice))
+      other->events.add(std::move(again));
+    if (other->has(ManagerFault::HangsUp))
+      say(ConnectionEvent::Disconnected, 0);
     return 0;
   }
   int reject() override {
@@ -212,6 +227,7 @@ private:
   DoubleConnection *other = nullptr;
   Endpoint target;
   uint32_t psn = 0; ///< of what comes first
+  int backlog = 0;  ///< of one that listens: requests that nobody has taken
   ConnectionParameters own;
 };
 
@@ -228,7 +244,7 @@ public:
     dropped.clear();
     close(events.descriptor);
   }
-  std::unique_ptr<Connection> listen(const std::string &device, int, const Gid &, int, Endpoint &at,
+  std::unique_ptr<Connection> listen(const std::string &device, int, const Gid &, int backlog, Endpoint &at,
                                      int &error) override {
     std::lock_guard<std::mutex> lock(network->mutex);
     Node &node = network->node(host, std::atoi(device.c_str() + sizeof "double" - 1));
@@ -238,6 +254,8 @@ public:
     if (error)
       return nullptr;
     auto made = std::make_unique<DoubleConnection>(network, events, &node);
+    made->backlog = backlog;
+    network->counted.backlog = network->counted.backlog ? std::min(network->counted.backlog, backlog) : backlog;
     at = {addressOf(node), ++network->lastPort};
     network->listeners[{at.address, at.port}] = made.get();
     return made;
@@ -246,9 +264,13 @@ public:
     error = 0;
     return std::make_unique<DoubleConnection>(network, events);
   }
-  bool next(ConnectionEvent &event) override {
+  bool next(ConnectionEvent &event, int &error) override {
     event = {};
     std::lock_guard<std::mutex> lock(network->mutex);
+    error =
+        network->settings.managerFault == ManagerFault::BrokenChannel && host == network->settings.faultyHost ? EIO : 0;
+    if (error)
+      return false;
     if (events.queue.empty()) {
       uint64_t count;
       while (read(events.descriptor, &count, sizeof count) > 0)

@@ -119,9 +119,11 @@ void Network::run() {
   for (Pair *pair : turn) {
     constexpr int atOnce = 4;
     int most = settings.reorder ? int(random() % (atOnce + 1)) : atOnce;
-    for (int i = 0; i < most && !pair->sends.empty() && pair->sends.front().due <= now; ++i)
-      if (execute(*pair, now) != Step::Done)
+    for (int i = 0; i < most && !pair->sends.empty() && pair->sends.front().due <= now; ++i) {
+      call();
+      if (pair->sends.empty() || execute(*pair, now) != Step::Done)
         break;
+    }
   }
   busy.erase(std::remove_if(busy.begin(), busy.end(),
                             [](Pair *pair) {
@@ -292,21 +294,42 @@ bool Network::registered(int host, const void *memory) {
   return false;
 }
 
-void Network::failQueuePair(int host, int rail, int which) {
-  std::lock_guard<std::mutex> lock(mutex);
-  for (auto &[number, pair] : node(host, rail).pairs)
+void Network::failPair(Node &node, int which) {
+  for (auto &[number, pair] : node.pairs)
     if (pair->state == State::ReadyToSend && which-- == 0)
       return fail(*pair);
 }
 
-void Network::removeDevice(int host, int rail) {
+void Network::failQueuePair(int host, int rail, int which) {
   std::lock_guard<std::mutex> lock(mutex);
-  Node &gone = node(host, rail);
+  failPair(node(host, rail), which);
+}
+
+void Network::remove(Node &gone) {
   gone.removed = true;
   gone.event = "device fatal event";
   ++gone.events;
   for (auto &[number, pair] : gone.pairs)
     fail(*pair);
+}
+
+void Network::removeDevice(int host, int rail) {
+  std::lock_guard<std::mutex> lock(mutex);
+  remove(node(host, rail));
+}
+
+void Network::call() {
+  ++counted.calls;
+  for (; nextFault < settings.faults.size() && settings.faults[nextFault].after <= counted.calls; ++nextFault) {
+    const PlannedFault &fault = settings.faults[nextFault];
+    Node &at = node(fault.host, fault.rail);
+    if (fault.what == PlannedFault::QueuePairFails)
+      failPair(at, fault.which);
+    else if (fault.what == PlannedFault::DeviceRemoved)
+      remove(at);
+    else
+      at.cut = true;
+  }
 }
 
 void Network::cutLink(int host, int rail) {

@@ -101,6 +101,8 @@ public:
   void complete(Pair &pair, const Completion &completion, bool sent);
   void breakQueue(Completions &queue);
   void forget(Pair &pair);
+  /// Counts a call of a device; then what was planned for it goes wrong.
+  void call();
 
   const FabricSettings settings;
   std::mutex mutex;
@@ -121,7 +123,10 @@ private:
   char *memory(Pair &pair, const void *at, uint32_t bytes, uint32_t key, unsigned access);
   bool checks(Check check) const { return settings.checks & check; }
   Seconds delay();
+  void remove(Node &node);
+  void failPair(Node &node, int which);
 
+  size_t nextFault = 0; ///< of settings.faults
   std::mt19937_64 random;
   std::map<std::pair<int, int>, std::unique_ptr<Node>> nodes; ///< by (host, rail)
   std::map<std::array<uint8_t, 16>, Node *> byGid;            ///< of those that the network carries
