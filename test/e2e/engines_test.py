@@ -33,7 +33,7 @@ def engines_that_are_not_there():
         refused("engine 'mpi': .*expected libbraid-engine-mpi-mpich.so beside the runtime, which a build with that MPI makes "
                 r"\(libopenmpi-dev, libmpich-dev\), or in BRAID_ENGINE_PATH, got '.*No such file", BRAID_ENGINE="mpi", BRAID_MPI="mpich",
                 BRAID_ENGINE_PATH=folder)
-    refused("expected an engine or islands, got engine 'mpi' and islands 'braid:0-1'", BRAID_ENGINE="mpi", BRAID_ISLANDS="braid:0-1")
+    refused(r"expected an engine or islands, got engine 'mpi' \(BRAID_ENGINE\) and islands 'braid:0-1' \(BRAID_ISLANDS\)", BRAID_ENGINE="mpi", BRAID_ISLANDS="braid:0-1")
 
 
 @check
@@ -76,7 +76,7 @@ def programs_that_are_of_mpi_already():
 def layouts_that_are_wrong():
     for layout, words in (("braid:0-1,3", "no island for rank 2"), ("braid:0-2;mpi:2-3", "rank 2 twice"),
                           ("braid", "got 'braid'"), ("braid:0-", "ranks '0-'"), ("braid:0-1;mpj:2-3", "got 'mpj'")):
-        refused(f"islands: .*{words}", ranks=4, BRAID_ISLANDS=layout)
+        refused(f"islands .BRAID_ISLANDS.: .*{words}", ranks=4, BRAID_ISLANDS=layout)
 
 
 @check
