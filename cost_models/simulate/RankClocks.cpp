@@ -20,6 +20,7 @@ RankClocks::RankClocks(const FlatProgram &flat, const Program &program, const Sc
   std::iota(everyone.begin(), everyone.end(), 0);
   for (size_t b = 0; b < program.blocks.size(); ++b) {
     groups.emplace_back();
+    inside.emplace_back();
     for (const Bucket &bucket : schedule.blocks[b].buckets) {
       Groups &of = groups.back().emplace_back();
       const auto &spec = program.blocks[b].tasks[bucket.tasks.front()].spec;
@@ -31,9 +32,33 @@ RankClocks::RankClocks(const FlatProgram &flat, const Program &program, const Sc
         }
       if (of.empty()) // all ranks, or a permute
         of = {everyone};
+      inside.back().push_back(
+          insideHosts(mergedSpec(program.blocks[b], bucket), *flat.blocks[b].candidates[inside.back().size()], of));
     }
     ends.emplace_back(schedule.blocks[b].buckets.size(), Clocks(ranks));
   }
+}
+
+std::vector<double> RankClocks::insideHosts(const CollectiveSpec &spec, const Candidate &candidate,
+                                            const Groups &of) const {
+  std::vector<double> parts;
+  if (flat.slowdown.absent() || of.size() < 2 || candidate.nodes < 2)
+    return parts;
+  bool any = false;
+  for (const std::vector<int> &group : of) {
+    CollectiveSpec own = spec;
+    own.groups = std::make_shared<RankGroups>(RankGroups{{group}, {}});
+    const std::vector<Candidate> &all = pricer.candidates(own);
+    auto same = std::find_if(all.begin(), all.end(), [&](const Candidate &other) {
+      return other.algorithm == candidate.algorithm && other.protocol == candidate.protocol &&
+             other.chunks == candidate.chunks;
+    });
+    const Candidate &alone = same == all.end() ? all.front() : *same;
+    bool stays = pricer.fabric(own) == Fabric::Intra && candidate.time.value > 0;
+    parts.push_back(stays ? alone.time / candidate.time : 0);
+    any |= stays;
+  }
+  return any ? parts : std::vector<double>();
 }
 
 double RankClocks::step(uint64_t seed, uint64_t job, uint64_t step) {
@@ -47,16 +72,18 @@ double RankClocks::step(uint64_t seed, uint64_t job, uint64_t step) {
 }
 
 void RankClocks::run(int number, Clocks &clocks) {
-  Clocks channels[2] = {Clocks(ranks), Clocks(ranks)}; // free: nothing is in flight when a block begins
+  Channels channels; // nothing is in flight when a block begins
+  for (Clocks *all : {channels.free, channels.flying})
+    all[0] = all[1] = Clocks(ranks);
   for (const FlatEvent &event : flat.blocks[number].events)
     switch (event.kind) {
     case FlatEvent::Compute:
       for (size_t rank = 0; rank < ranks; ++rank)
-        clocks[rank] +=
-            flat.slowdown.elapsed(event.value * factors[rank], clocks[rank], {channels[0][rank], channels[1][rank]});
+        clocks[rank] += flat.slowdown.elapsed(event.value * factors[rank], clocks[rank],
+                                              {channels.flying[0][rank], channels.flying[1][rank]});
       break;
     case FlatEvent::Start:
-      start(number, event, clocks, channels[event.fabric]);
+      start(number, event, clocks, channels);
       break;
     case FlatEvent::Wait:
       for (const std::vector<int> &group : groups[number][event.index])
@@ -69,16 +96,29 @@ void RankClocks::run(int number, Clocks &clocks) {
     }
 }
 
-void RankClocks::start(int block, const FlatEvent &event, const Clocks &clocks, Clocks &channel) {
-  Clocks &end = ends[block][event.index];
+void RankClocks::start(int block, const FlatEvent &event, const Clocks &clocks, Channels &channels) {
+  Clocks &end = ends[block][event.index], &free = channels.free[event.fabric];
   for (size_t rank = 0; rank < ranks; ++rank)
-    end[rank] = std::max(clocks[rank], channel[rank]);
+    end[rank] = std::max(clocks[rank], free[rank]);
   const Groups &of = groups[block][event.index];
+  const std::vector<double> &parts = inside[block][event.index];
+  Clocks begin = parts.empty() ? Clocks() : end;
   pricer.drawRanks(*flat.blocks[block].candidates[event.index], Fabric(event.fabric), place.seed, place.job, place.step,
                    place.operation++, of, end);
-  for (const std::vector<int> &group : of)
-    for (int rank : group)
-      channel[rank] = end[rank];
+  for (size_t g = 0; g < of.size(); ++g) {
+    bool stays = !parts.empty() && parts[g] > 0;
+    double last = 0, ownLast = 0; // of the group, to begin
+    Clocks &flying = channels.flying[stays ? int(Fabric::Intra) : event.fabric];
+    for (int rank : of[g])
+      if (stays) {
+        last = std::max(last, begin[rank]);
+        ownLast = std::max({ownLast, clocks[rank], flying[rank]});
+      }
+    for (int rank : of[g]) {
+      free[rank] = end[rank];
+      flying[rank] = std::max(flying[rank], stays ? ownLast + parts[g] * (end[rank] - last) : end[rank]);
+    }
+  }
 }
 
 /// As StepPlayer::nested: some trips are drawn, further ones take what those took in turn. Of these the last rank's progress counts for

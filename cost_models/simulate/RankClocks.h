@@ -5,7 +5,8 @@
 // is overstated, if little.
 //
 // Each rank computes by its own factor, and is slowed by what is in flight on it: from when it has reached a start, also while it waits
-// for the others there.
+// for the others there. Of a collective between hosts that is, on a rank whose group stays inside its host, its group's own time inside
+// the host, behind nothing that the rank has in flight between hosts; one clock for all ranks counts the collective for it, too.
 //
 // Example: 12 all_reduces one after another, each an exchange of 4 pairs. A rank ends when its partner's message has come: the step
 // is late by the largest of 8 sums of 12 delays, not by a sum of 12 largest ones.
@@ -37,8 +38,15 @@ private:
   };
   using Clocks = std::vector<double>; ///< of each rank
 
+  /// Of all ranks, by fabric.
+  struct Channels {
+    Clocks free[2];   ///< when the next collective can begin
+    Clocks flying[2]; ///< until when something is in flight on the rank
+  };
+
   void run(int block, Clocks &clocks);
-  void start(int block, const FlatEvent &event, const Clocks &clocks, Clocks &channel);
+  void start(int block, const FlatEvent &event, const Clocks &clocks, Channels &channels);
+  std::vector<double> insideHosts(const CollectiveSpec &spec, const Candidate &candidate, const Groups &of) const;
   void nested(const FlatEvent &event, Clocks &clocks);
 
   const FlatProgram &flat;
@@ -46,7 +54,9 @@ private:
   size_t ranks;
   std::vector<double> factors;             ///< on the time that each rank computes
   std::vector<std::vector<Groups>> groups; ///< of each block's buckets
-  std::vector<std::vector<Clocks>> ends;   ///< of each block's buckets
+  /// Of each block's buckets; of each group, if it stays inside a host and others don't, what its price is of theirs; else 0. Empty: of none.
+  std::vector<std::vector<std::vector<double>>> inside;
+  std::vector<std::vector<Clocks>> ends; ///< of each block's buckets
   Place place{};
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <unordered_set>
 
 namespace braid::runtime {
 
@@ -31,10 +32,10 @@ private:
   }
   bool expected(const std::string &what) {
     std::string got = at < text.size() ? std::string("'") + text[at] + "'" : "the end of the text";
-    error = "expected " + what + ", got " + got + " at line " +
-            std::to_string(1 + std::count(text.begin(), text.begin() + long(at), '\n'));
+    error = "expected " + what + ", got " + got + " at line " + line();
     return false;
   }
+  std::string line() const { return std::to_string(1 + std::count(text.begin(), text.begin() + long(at), '\n')); }
   bool take(char c) {
     skip();
     if (at < text.size() && text[at] == c) {
@@ -82,11 +83,16 @@ private:
       result.what = Json::Object;
       if (take('}'))
         return true;
+      std::unordered_set<std::string> keys;
       do {
         std::string key;
         skip();
         if (!readString(key))
           return false;
+        if (!keys.insert(key).second) {
+          error = "expected \"" + key + "\" once, got it twice at line " + line();
+          return false;
+        }
         if (!take(':'))
           return expected("':'");
         result.members.emplace_back(std::move(key), Json());

@@ -1,7 +1,7 @@
 //===- Json.h - a small reader of JSON --------------------------------------------------------------------------===//
 //
 // For the compiled files that the runtime and NCCL's tuner read (fabric profiles, skeletons, choices): written by Braid's own tools,
-// read whole. No comments, no duplicates checked; numbers are finite doubles whatever the process's locale, \u escapes are kept as
+// read whole. No comments; a key stands once in its object; numbers are finite doubles whatever the process's locale, \u escapes are kept as
 // they are.
 //===------------------------------------------------------------------------------------------------------------===//
 #ifndef BRAID_RUNTIME_JSON_JSON_H

@@ -318,6 +318,28 @@ TEST_CASE("skew: ranks' own clocks end with the slowest rank, whatever their gro
   }
 }
 
+TEST_CASE("slowdown: a rank whose group stays inside its host is slowed by its own group", "[slowdown]") {
+  auto groups = std::make_shared<RankGroups>(RankGroups{{{0, 1}, {2, 3, 4, 5, 6, 7}}, {}});
+  auto pair = std::make_shared<RankGroups>(RankGroups{{{0, 1}}, {}});
+  for (auto [intra, inter] : {std::pair(3.0, 1.0), std::pair(1.0, 3.0), std::pair(3.0, 3.0)}) {
+    Pricer pricer = pricerOf(withCompute(slowed(intra, inter)));
+    Task first = collective("r", 1 << 20, {}, -1, CollectiveKind::AllReduce, groups), second = first, own = first;
+    own.spec.groups = pair;
+    Program program = programOf({first, second, compute("x", 100000)});
+    double m = price(pricer, own), all = price(pricer, first);
+    REQUIRE(m < all / 2);
+    Schedule schedule{{{alone(program.blocks[0], pricer),
+                        {{Event::Start, 0}, {Event::Start, 1}, {Event::Run, 2}, {Event::Wait, 0}, {Event::Wait, 1}}}}};
+    const Candidate &chosen = pricer.candidates(first.spec)[schedule.blocks[0].buckets[0].candidate];
+    for (const Candidate &candidate : pricer.candidates(own.spec))
+      if (candidate.algorithm == chosen.algorithm && candidate.protocol == chosen.protocol)
+        m = candidate.time.value;
+    CAPTURE(intra, inter);
+    double expected = 0.1 + 2 * std::max(m * (1 - 1 / intra), all * (1 - 1 / inter));
+    CHECK(stepTimes(program, schedule, pricer, 1, 0, 1, 1)[0].value == Approx(expected));
+  }
+}
+
 TEST_CASE("skew: hosts and ranks relabelled together give the same step", "[skew]") {
   Cluster cluster = withCompute({0.1, 0.05, {1.3, 1.6}});
   Pricer pricer = pricerOf(cluster);

@@ -13,6 +13,7 @@
 #include "transports/emulated/Profile.h"
 #include "json/Json.h"
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 namespace braid::runtime {
@@ -77,23 +78,53 @@ static std::string readPath(const Json &json, size_t links, std::vector<int> &pa
   return "";
 }
 
-/// A number of the section `compute`, not below `least`, which it is where the file does not say; an error, or an empty string.
-static std::string readCompute(const Json &json, const char *part, const char *key, double least, double &value) {
-  const Json &given = json["compute"][part][key];
-  value = given.isNull() ? least : given.number(least - 1);
-  if (value >= least && (given.isNull() || given.kind() == Json::Number))
-    return "";
-  return std::string("compute.") + part + "." + key + ": expected a number of at least " + std::to_string(int(least)) +
-         (given.kind() == Json::Number ? ", got " + std::to_string(value) : "");
-}
-
+/// Sets what the section `compute` states; an error, or an empty string. What it leaves out stays as it is.
 static std::string readCompute(const Json &json, EmulatedProfile &p) {
-  std::string error = readCompute(json, "skew", "per_job", 0, p.skewPerJob);
-  if (error.empty())
-    error = readCompute(json, "skew", "per_step", 0, p.skewPerStep);
-  if (error.empty())
-    error = readCompute(json, "slowdown", "intra", 1, p.slowdown[int(LinkClass::Intra)]);
-  return error.empty() ? readCompute(json, "slowdown", "inter", 1, p.slowdown[int(LinkClass::Inter)]) : error;
+  struct Setting {
+    const char *part, *key;
+    double least, most; ///< as in cluster files
+    double &value;
+  };
+  const Setting settings[] = {
+      {"skew", "per_job", 0, 10, p.skewPerJob},
+      {"skew", "per_step", 0, 10, p.skewPerStep},
+      {"slowdown", "intra", 1, 100, p.slowdown[int(LinkClass::Intra)]},
+      {"slowdown", "inter", 1, 100, p.slowdown[int(LinkClass::Inter)]},
+  };
+  const std::string wayOut = "; braid-sim emit-profile writes it from a cluster file";
+  if (json.kind() != Json::Object)
+    return "compute: expected an object with skew or slowdown" + wayOut;
+  for (const auto &[part, section] : json.fields()) {
+    if (part != "skew" && part != "slowdown")
+      return "compute: expected skew or slowdown, got \"" + part + "\"" + wayOut;
+    if (section.kind() != Json::Object)
+      return "compute." + part + ": expected an object of numbers" + wayOut;
+    std::string known;
+    for (const auto &[key, number] : section.fields()) {
+      const Setting *found = nullptr;
+      known.clear();
+      for (const Setting &setting : settings)
+        if (part == setting.part) {
+          known += (known.empty() ? "" : " or ") + std::string(setting.key);
+          found = key == setting.key ? &setting : found;
+        }
+      if (!found)
+        return "compute." + part + ": expected " + known + ", got \"" + key + "\"" + wayOut;
+      bool isNumber = number.kind() == Json::Number;
+      if (!isNumber || !(number.number() >= found->least && number.number() <= found->most)) {
+        char text[96];
+        std::snprintf(text, sizeof text, ": expected a number from %g to %g", found->least, found->most);
+        std::string got(text);
+        if (isNumber) {
+          std::snprintf(text, sizeof text, ", got %g", number.number());
+          got += text;
+        }
+        return "compute." + part + "." + key + got + wayOut;
+      }
+      found->value = number.number();
+    }
+  }
+  return "";
 }
 
 static std::string fill(const Json &json, EmulatedProfile &p) {
@@ -114,8 +145,9 @@ static std::string fill(const Json &json, EmulatedProfile &p) {
   for (const draws::Noise &noise : p.noise)
     if (!(noise.slowFlowBandwidth > 0 && noise.slowFlowBandwidth <= 1))
       return "slow_flow_bandwidth: expected above 0 and at most 1";
-  if (std::string error = readCompute(json, p); !error.empty())
-    return error;
+  if (const Json &compute = json["compute"]; !compute.isNull())
+    if (std::string error = readCompute(compute, p); !error.empty())
+      return error;
   for (const Json &link : json["links"].items()) {
     if (link.size() != 4)
       return "links: expected 4 numbers each, got " + std::to_string(link.size());
