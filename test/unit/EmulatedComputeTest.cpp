@@ -10,9 +10,11 @@
 #include "test/unit/PlannedOps.h"
 #include "transports/emulated/Profile.h"
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <thread>
 
 using namespace braid;
 using namespace braid::cost;
@@ -186,6 +188,7 @@ TEST_CASE("an operation of a communicator that has failed slows nothing any more
   Ranks job(4, optionsOf(slowing()));
   REQUIRE(job.failed() == "");
   std::vector<Span> kernel(4);
+  std::atomic<int> begun = 0;
   REQUIRE(job.run([&](int rank, braid_comm *comm) -> std::string {
     const int32_t everyone[] = {0, 1, 2, 3};
     braid_comm *part = nullptr;
@@ -195,7 +198,10 @@ TEST_CASE("an operation of a communicator that has failed slows nothing any more
     {
       Flights flights;
       braid_op *op = flights.make(part, 1 << 16);
-      bool fine = op && !braid_op_start(op) && !braid_comm_abort(part, "enough");
+      bool fine = op && !braid_op_start(op);
+      for (++begun; begun < 4;) // nobody ends it before all have begun
+        std::this_thread::yield();
+      fine = fine && !braid_comm_abort(part, "enough");
       problem = fine && sleeps(comm, 1e-3, kernel[size_t(rank)]) ? "" : braid_last_error();
     }
     braid_comm_destroy(part);
