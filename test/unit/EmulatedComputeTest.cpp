@@ -14,7 +14,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
-#include <thread>
 
 using namespace braid;
 using namespace braid::cost;
@@ -198,15 +197,16 @@ TEST_CASE("an operation of a communicator that has failed slows nothing any more
     {
       Flights flights;
       braid_op *op = flights.make(part, 1 << 16);
-      bool fine = op && !braid_op_start(op);
-      for (++begun; begun < 4;) // nobody ends it before all have begun
-        std::this_thread::yield();
-      fine = fine && !braid_comm_abort(part, "enough");
+      bool begins = op && !braid_op_start(op);
+      begun += begins;
+      bool fine = begins && !braid_comm_abort(part, "enough");
+      fine = fine || (op && std::strstr(braid_last_error(), "enough")); // another was faster
       problem = fine && sleeps(comm, 1e-3, kernel[size_t(rank)]) ? "" : braid_last_error();
     }
     braid_comm_destroy(part);
     return problem;
   }) == "");
+  CHECK(begun > 0);
   for (const Span &span : kernel)
     CHECK(span.length() == Approx(1e-3).epsilon(1e-9));
 }
