@@ -38,7 +38,7 @@ def BraidExport : Pass<"braid-export", "::mlir::ModuleOp"> {
     Option<"async", "async", "bool", "true",
            "write start and wait as async_start and async_done; false: one collective where the start is">,
     Option<"sidecar", "sidecar", "std::string", [{""}],
-           "file for the XLA options (JSON) without which XLA merges and orders collectives again">,
+           "file for the XLA options (JSON) without which XLA merges collectives again">,
   ];
   let dependentDialects = ["::mlir::braid::BraidDialect"];
 }
