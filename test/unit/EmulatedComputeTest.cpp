@@ -200,7 +200,7 @@ TEST_CASE("an operation of a communicator that has failed slows nothing any more
       bool begins = op && !braid_op_start(op);
       begun += begins;
       bool fine = begins && !braid_comm_abort(part, "enough");
-      fine = fine || (op && std::strstr(braid_last_error(), "enough")); // another was faster
+      fine = fine || std::strstr(braid_last_error(), "enough"); // another was faster
       problem = fine && sleeps(comm, 1e-3, kernel[size_t(rank)]) ? "" : braid_last_error();
     }
     braid_comm_destroy(part);
