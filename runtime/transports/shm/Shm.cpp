@@ -85,7 +85,7 @@ public:
     Outcome done = context.exchange.allgather(context.key + "/shm", context.members, own ? segment->address() : "",
                                               context.deadline, addresses);
     if (own && done)
-      own = attach(context, addresses);
+      own = meet(context, addresses);
     // Nobody leaves before all have attached: a descriptor in /proc is gone with its process.
     return done  ? context.exchange.agree(context.key + "/shm/attached", context.members, own, context.deadline)
            : own ? done
@@ -270,7 +270,7 @@ public:
   TransportCounters counters() const override { return count; }
 
 private:
-  Outcome attach(const TransportContext &context, const std::vector<std::string> &addresses) {
+  Outcome meet(const TransportContext &context, const std::vector<std::string> &addresses) {
     peers.resize(ranks);
     pidfds.assign(ranks, -1);
     epoll = epoll_create1(EPOLL_CLOEXEC);

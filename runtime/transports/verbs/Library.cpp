@@ -59,8 +59,8 @@ struct Library {
   decltype(&ibv_get_async_event) getAsyncEvent;
   decltype(&ibv_ack_async_event) ackAsyncEvent;
   decltype(&ibv_event_type_str) eventName;
-  decltype(&_ibv_query_gid_ex) queryGidEx; ///< since rdma-core 32; else null
-  decltype(&ibv_fork_init) forkInit;
+  decltype(&_ibv_query_gid_ex) queryGidEx;  ///< since rdma-core 32; else null
+  decltype(&ibv_fork_init) forkInit;        ///< else null
   decltype(&ibv_reg_dmabuf_mr) regDmaBufMr; ///< since rdma-core 34; else null
 };
 
